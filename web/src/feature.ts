@@ -128,3 +128,27 @@ export const texts =
         return value === undefined || value === "" ? [] : [[name, String(value)]];
       }),
     ) as { [Each in Name]?: string };
+
+/**
+ * A page below `/w/$workspace`.
+ *
+ * @param path the rest of its address.
+ * @param name the component that the file exports.
+ * @param searched its search parameters.
+ */
+export const page = <
+  const Path extends string,
+  Module extends Record<string, unknown>,
+  Searched extends string = never,
+>(
+  path: Path,
+  load: () => Promise<Module>,
+  name: keyof Module,
+  searched: readonly Searched[] = [],
+) =>
+  createRoute({
+    getParentRoute: () => workspace,
+    path,
+    validateSearch: texts(...searched),
+    component: pageOf(load, name),
+  });

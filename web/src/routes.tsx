@@ -1,7 +1,7 @@
 import { type AnyRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { Page } from "./components/page.tsx";
 import { Failure } from "./components/states.tsx";
-import { type Feature, findServer, pageOf, root, texts, workspace } from "./feature.ts";
+import { type Feature, findServer, page, pageOf, root, texts, workspace } from "./feature.ts";
 import * as features from "./features.ts";
 import { FirstPage } from "./pages/first-page.tsx";
 import { NotFound } from "./pages/not-found.tsx";
@@ -13,19 +13,17 @@ root.update({ component: SignedIn, notFoundComponent: NotFound });
 
 const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
 
-const settings = createRoute({
-  getParentRoute: () => workspace,
-  path: "settings/$section",
-  validateSearch: texts("query"),
-  component: pageOf(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
-});
+const settings = page(
+  "settings/$section",
+  () => import("./pages/settings/settings.tsx"),
+  "SettingsPage",
+  ["query"],
+);
 
-const overview = createRoute({
-  getParentRoute: () => workspace,
-  path: "overview",
-  validateSearch: texts("tab", "period"),
-  component: pageOf(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
-});
+const overview = page("overview", () => import("./pages/overview/overview.tsx"), "OverviewPage", [
+  "tab",
+  "period",
+]);
 
 /** The pages that belong to no workspace. */
 const company = createRoute({

@@ -29,7 +29,7 @@ export const theme = createTheme({
     Popover: Popover.extend({ defaultProps: { portalProps } }),
     Combobox: Combobox.extend({ defaultProps: { portalProps } }),
     // The list itself scrolls (parts.css), so that arrow keys reach all of it.
-    Select: Select.extend({ defaultProps: { withScrollArea: false } }),
+    Select: Select.extend({ defaultProps: { withScrollArea: false, allowDeselect: false } }),
     MultiSelect: MultiSelect.extend({ defaultProps: { withScrollArea: false } }),
     TagsInput: TagsInput.extend({ defaultProps: { withScrollArea: false } }),
     Notification: Notification.extend({

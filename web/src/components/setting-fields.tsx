@@ -32,7 +32,8 @@ export function SettingFields<Values extends WithSettings>({
       ...form.getInputProps(`settings.${name}`),
     };
     if (setting.listed && listed) return <Fragment key={name}>{listed(field)}</Fragment>;
-    if (options.length > 0) return <Select key={name} clearable data={[...options]} {...field} />;
+    if (options.length > 0)
+      return <Select allowDeselect key={name} clearable data={[...options]} {...field} />;
     if (secret) return <PasswordInput key={name} autoComplete="new-password" {...field} />;
     return <TextInput key={name} autoComplete="off" {...field} />;
   });

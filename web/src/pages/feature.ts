@@ -1,12 +1,7 @@
-import { createRoute } from "@tanstack/react-router";
 import { Bell, ChartLine } from "lucide-react";
-import { type Feature, pageOf, workspace } from "../feature.ts";
+import { type Feature, page, pageOf } from "../feature.ts";
 
-const groups = createRoute({
-  getParentRoute: () => workspace,
-  path: "groups",
-  component: pageOf(() => import("./groups/groups.tsx"), "GroupsPage"),
-});
+const groups = page("groups", () => import("./groups/groups.tsx"), "GroupsPage");
 
 /** The pages of the core. */
 export const feature = {

@@ -44,7 +44,6 @@ export function AddMessage({ workspace, place, close }: AddMessageProps) {
         <>
           <Select
             label="Channel"
-            allowDeselect={false}
             data={["email", "sms", "whatsapp"].map((value) => ({
               value,
               label: channelName(value),

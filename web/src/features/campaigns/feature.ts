@@ -1,16 +1,11 @@
-import { createRoute } from "@tanstack/react-router";
 import { Megaphone } from "lucide-react";
-import { type Feature, pageOf, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const page = createRoute({
-  getParentRoute: () => workspace,
-  path: "campaigns",
-  component: pageOf(() => import("./campaigns.tsx"), "CampaignsPage"),
-});
+const one = page("campaigns", () => import("./campaigns.tsx"), "CampaignsPage");
 
 export const feature = {
   name: "campaigns",
-  pages: [page],
+  pages: [one],
   navigation: [
     {
       under: "Messages",

@@ -1,17 +1,11 @@
-import { createRoute } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const page = createRoute({
-  getParentRoute: () => workspace,
-  path: "catalogue",
-  validateSearch: texts("kind", "search"),
-  component: pageOf(() => import("./catalogue.tsx"), "CataloguePage"),
-});
+const one = page("catalogue", () => import("./catalogue.tsx"), "CataloguePage", ["kind", "search"]);
 
 export const feature = {
   name: "catalogue",
-  pages: [page],
+  pages: [one],
   navigation: [
     {
       under: "Data",

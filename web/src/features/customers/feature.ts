@@ -1,13 +1,7 @@
-import { createRoute } from "@tanstack/react-router";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page, pageOf } from "../../feature.ts";
 import { PERIODS } from "./periods.ts";
 
-const event = createRoute({
-  getParentRoute: () => workspace,
-  path: "catalogue/event",
-  validateSearch: texts("name", "period"),
-  component: pageOf(() => import("./event.tsx"), "EventPage"),
-});
+const event = page("catalogue/event", () => import("./event.tsx"), "EventPage", ["name", "period"]);
 
 export const feature = {
   name: "customers",

@@ -222,6 +222,7 @@ function AddForm({ close, added }: AddFormProps) {
             />
             <PersonFields form={form} />
             <Select
+              allowDeselect
               label="Role"
               description={sentencesOf(permissions)}
               placeholder="None yet"
@@ -254,7 +255,6 @@ export const PersonFields = ({ form }: { readonly form: Fields }) => (
     <TextInput label="Family name" maxLength={255} {...form.getInputProps("family_name")} />
     <Select
       label="Department"
-      allowDeselect={false}
       data={DEPARTMENTS.map((value) => ({ value, label: sentence(value) }))}
       {...form.getInputProps("department")}
     />

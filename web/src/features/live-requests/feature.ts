@@ -1,17 +1,18 @@
-import { createRoute } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const page = createRoute({
-  getParentRoute: () => workspace,
-  path: "requests",
-  validateSearch: texts("status", "endpoint", "key", "user", "code", "open"),
-  component: pageOf(() => import("./requests.tsx"), "RequestsPage"),
-});
+const one = page("requests", () => import("./requests.tsx"), "RequestsPage", [
+  "status",
+  "endpoint",
+  "key",
+  "user",
+  "code",
+  "open",
+]);
 
 export const feature = {
   name: "live-requests",
-  pages: [page],
+  pages: [one],
   navigation: [
     {
       under: "Data",

@@ -166,7 +166,6 @@ function Filters({ filter }: { readonly filter: RequestFilter }) {
       <Select
         label="Status"
         w="9rem"
-        allowDeselect={false}
         value={filter.status ?? ""}
         data={[
           { value: "", label: "Any" },

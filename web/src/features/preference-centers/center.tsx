@@ -270,7 +270,6 @@ const Settings = ({ center, set }: SettingsProps) => (
     />
     <Select
       label="State"
-      allowDeselect={false}
       data={[
         { value: "active", label: "Active" },
         { value: "draft", label: "Draft: not shown to users" },

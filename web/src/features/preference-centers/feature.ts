@@ -1,18 +1,9 @@
-import { createRoute } from "@tanstack/react-router";
 import { SlidersHorizontal } from "lucide-react";
-import { type Feature, pageOf, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const list = createRoute({
-  getParentRoute: () => workspace,
-  path: "preference-centers",
-  component: pageOf(() => import("./centers.tsx"), "CentersPage"),
-});
+const list = page("preference-centers", () => import("./centers.tsx"), "CentersPage");
 
-const one = createRoute({
-  getParentRoute: () => workspace,
-  path: "preference-centers/$id",
-  component: pageOf(() => import("./center.tsx"), "CenterPage"),
-});
+const one = page("preference-centers/$id", () => import("./center.tsx"), "CenterPage");
 
 export const feature = {
   name: "preference-centers",

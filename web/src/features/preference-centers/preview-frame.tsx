@@ -58,7 +58,6 @@ export function PreviewFrame(props: PreviewFrameProps) {
           w="8rem"
           aria-label="Language of the preview"
           value={shown.locale}
-          allowDeselect={false}
           searchable
           data={[
             { value: "", label: "The user's" },

@@ -1,26 +1,21 @@
-import { createRoute } from "@tanstack/react-router";
 import { ChartPie } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page, pageOf } from "../../feature.ts";
 
-const list = createRoute({
-  getParentRoute: () => workspace,
-  path: "segments",
-  component: pageOf(() => import("./segments.tsx"), "SegmentsPage"),
-});
+const list = page("segments", () => import("./segments.tsx"), "SegmentsPage");
 
-const one = createRoute({
-  getParentRoute: () => workspace,
-  path: "segments/$id",
-  validateSearch: texts("event", "attribute", "product", "standard", "value", "filter"),
-  component: pageOf(() => import("./segment.tsx"), "SegmentPage"),
-});
+const one = page("segments/$id", () => import("./segment.tsx"), "SegmentPage", [
+  "event",
+  "attribute",
+  "product",
+  "standard",
+  "value",
+  "filter",
+]);
 
-const attribute = createRoute({
-  getParentRoute: () => workspace,
-  path: "catalogue/attribute",
-  validateSearch: texts("name", "kind"),
-  component: pageOf(() => import("./attribute.tsx"), "AttributePage"),
-});
+const attribute = page("catalogue/attribute", () => import("./attribute.tsx"), "AttributePage", [
+  "name",
+  "kind",
+]);
 
 export const feature = {
   name: "segments",

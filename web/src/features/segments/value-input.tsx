@@ -86,7 +86,6 @@ export const CodeInput = ({ label, codes, value, set }: CodeProps) => (
     filter={byName}
     value={value === null ? null : String(value)}
     searchable
-    allowDeselect={false}
     placeholder="Choose"
     nothingFoundMessage="There is no such name."
     onChange={(next) => next !== null && set(next)}

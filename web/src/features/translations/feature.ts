@@ -1,17 +1,17 @@
-import { createRoute } from "@tanstack/react-router";
 import { Languages } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const page = createRoute({
-  getParentRoute: () => workspace,
-  path: "translations",
-  validateSearch: texts("tab", "message", "find", "show", "locale"),
-  component: pageOf(() => import("./translations.tsx"), "TranslationsPage"),
-});
+const one = page("translations", () => import("./translations.tsx"), "TranslationsPage", [
+  "tab",
+  "message",
+  "find",
+  "show",
+  "locale",
+]);
 
 export const feature = {
   name: "translations",
-  pages: [page],
+  pages: [one],
   navigation: [
     {
       under: "Messages",

@@ -72,7 +72,6 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
             <Select
               aria-label="Locale"
               w="12rem"
-              allowDeselect={false}
               searchable
               value={only?.locale_key ?? ""}
               data={[

@@ -96,7 +96,6 @@ function Chosen({ workspace, messages }: ChosenProps) {
           className="grow"
           label="Message"
           searchable
-          allowDeselect={false}
           value={chosen.id}
           data={messages.map(({ id, of, channel }) => ({
             value: id,

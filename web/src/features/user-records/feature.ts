@@ -1,20 +1,23 @@
-import { createRoute } from "@tanstack/react-router";
 import { Users } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const list = createRoute({
-  getParentRoute: () => workspace,
-  path: "users",
-  validateSearch: texts("query", "identifier", "match", "sort", "filter"),
-  component: pageOf(() => import("./users.tsx"), "UsersPage"),
-});
+const list = page("users", () => import("./users.tsx"), "UsersPage", [
+  "query",
+  "identifier",
+  "match",
+  "sort",
+  "filter",
+]);
 
-const one = createRoute({
-  getParentRoute: () => workspace,
-  path: "users/$id",
-  validateSearch: texts("tab", "kind", "event", "from", "until", "find", "undo"),
-  component: pageOf(() => import("./user.tsx"), "UserPage"),
-});
+const one = page("users/$id", () => import("./user.tsx"), "UserPage", [
+  "tab",
+  "kind",
+  "event",
+  "from",
+  "until",
+  "find",
+  "undo",
+]);
 
 export const feature = {
   name: "user-records",

@@ -115,7 +115,6 @@ function Filters({ profile }: { readonly profile: Profile }) {
         label="Kind of entry"
         className="filter"
         value={kind ?? ""}
-        allowDeselect={false}
         data={[
           { value: "", label: "Everything" },
           ...KINDS.map((each) => ({ value: each, label: `${sentence(each)} only` })),
@@ -123,6 +122,7 @@ function Filters({ profile }: { readonly profile: Profile }) {
         onChange={(next) => set({ kind: next ?? "", event: "" })}
       />
       <Select
+        allowDeselect
         label="Event"
         className="filter"
         searchable

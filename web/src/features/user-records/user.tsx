@@ -1,7 +1,7 @@
 import { Button, Menu, Tabs } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { type ComponentType, useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
@@ -37,15 +37,26 @@ const EraseUser = partOf(
   <Loading lines={1} />,
 );
 
-const TABS = [
-  ["timeline", "Timeline"],
-  ["totals", "Totals"],
-  ["attributes", "Attributes"],
-  ["subscriptions", "Subscriptions"],
-  ["segments", "Segments"],
-  ["identity", "Identity"],
-  ["devices", "Devices and apps"],
-] as const;
+interface UserViewProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly record: UserRecord;
+}
+
+interface TabProps extends UserViewProps {
+  readonly profile: Profile;
+}
+
+const TABS: readonly (readonly [value: string, label: string, Content: ComponentType<TabProps>])[] =
+  [
+    ["timeline", "Timeline", Timeline],
+    ["totals", "Totals", Totals],
+    ["attributes", "Attributes", Attributes],
+    ["subscriptions", "Subscriptions", Subscriptions],
+    ["segments", "Segments", SegmentsOfUser],
+    ["identity", "Identity", Identity],
+    ["devices", "Devices and apps", Devices],
+  ];
 
 export function UserPage() {
   const { workspace, id } = route.useParams();
@@ -55,12 +66,6 @@ export function UserPage() {
       {(record) => <UserView workspace={workspace} id={id} record={record} />}
     </Loaded>
   );
-}
-
-interface UserViewProps {
-  readonly workspace: string;
-  readonly id: string;
-  readonly record: UserRecord;
 }
 
 function UserView({ workspace, id, record }: UserViewProps) {
@@ -115,27 +120,11 @@ function UserView({ workspace, id, record }: UserViewProps) {
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          <Tabs.Panel value="timeline">
-            <Timeline workspace={workspace} profile={profile} />
-          </Tabs.Panel>
-          <Tabs.Panel value="totals">
-            <Totals workspace={workspace} profile={profile} />
-          </Tabs.Panel>
-          <Tabs.Panel value="attributes">
-            <Attributes workspace={workspace} profile={profile} />
-          </Tabs.Panel>
-          <Tabs.Panel value="subscriptions">
-            <Subscriptions workspace={workspace} record={record} />
-          </Tabs.Panel>
-          <Tabs.Panel value="segments">
-            <SegmentsOfUser workspace={workspace} id={kept} />
-          </Tabs.Panel>
-          <Tabs.Panel value="identity">
-            <Identity workspace={workspace} record={record} />
-          </Tabs.Panel>
-          <Tabs.Panel value="devices">
-            <Devices workspace={workspace} profile={profile} />
-          </Tabs.Panel>
+          {tabs.map(([value, , Content]) => (
+            <Tabs.Panel key={value} value={value}>
+              <Content workspace={workspace} id={kept} record={record} profile={profile} />
+            </Tabs.Panel>
+          ))}
         </Tabs>
       </div>
     </Page>

@@ -49,7 +49,6 @@ export function UsersPage() {
           aria-label="What is searched"
           w="11rem"
           value={identifier ?? ""}
-          allowDeselect={false}
           data={[
             { value: "", label: "Anything" },
             { value: "name", label: "Name" },

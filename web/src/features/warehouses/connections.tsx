@@ -121,7 +121,6 @@ function Fields({ form, isNew, kinds }: FieldsProps) {
       <TextInput label="Name" disabled={!isNew} {...form.getInputProps("name")} />
       <Select
         label="Kind"
-        allowDeselect={false}
         data={kinds.map((kind) => ({ value: kind.type, label: kind.label }))}
         {...form.getInputProps("type")}
       />

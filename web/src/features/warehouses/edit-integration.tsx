@@ -140,13 +140,11 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
           <div className="fields">
             <Select
               label="Brings"
-              allowDeselect={false}
               data={optionsOf(["attributes", "events", "purchases", "delete"])}
               {...form.getInputProps("type")}
             />
             <Select
               label="Status"
-              allowDeselect={false}
               data={optionsOf(["active", "paused"])}
               {...form.getInputProps("status")}
             />
@@ -202,7 +200,6 @@ function SourceFields({ workspace, id, form, choices }: SourceFieldsProps) {
     <>
       <Select
         label="From"
-        allowDeselect={false}
         data={choices.map(({ value, label }) => ({ value, label }))}
         {...form.getInputProps("from")}
       />

@@ -1,24 +1,11 @@
-import { createRoute } from "@tanstack/react-router";
 import { DatabaseZap } from "lucide-react";
-import { type Feature, pageOf, workspace } from "../../feature.ts";
+import { type Feature, page, pageOf } from "../../feature.ts";
 
-const list = createRoute({
-  getParentRoute: () => workspace,
-  path: "syncs",
-  component: pageOf(() => import("./syncs.tsx"), "SyncsPage"),
-});
+const list = page("syncs", () => import("./syncs.tsx"), "SyncsPage");
 
-const one = createRoute({
-  getParentRoute: () => workspace,
-  path: "syncs/$id",
-  component: pageOf(() => import("./sync.tsx"), "SyncPage"),
-});
+const one = page("syncs/$id", () => import("./sync.tsx"), "SyncPage");
 
-const run = createRoute({
-  getParentRoute: () => workspace,
-  path: "syncs/$id/runs/$run",
-  component: pageOf(() => import("./run.tsx"), "RunPage"),
-});
+const run = page("syncs/$id/runs/$run", () => import("./run.tsx"), "RunPage");
 
 export const feature = {
   name: "warehouses",

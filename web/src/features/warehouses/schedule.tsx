@@ -92,7 +92,6 @@ export function ScheduleFields({ schedule, zone, error, change }: ScheduleFields
       <div className="fields">
         <Select
           label="Runs"
-          allowDeselect={false}
           data={Object.entries(WAYS).map(([value, { label }]) => ({ value, label }))}
           value={way}
           onChange={(value) => set({ way: value as Way })}
@@ -100,7 +99,6 @@ export function ScheduleFields({ schedule, zone, error, change }: ScheduleFields
         {way === "week" && (
           <Select
             label="On"
-            allowDeselect={false}
             data={WEEKDAYS.map((label, value) => ({ value: String(value), label }))}
             value={weekday}
             onChange={(value) => set({ weekday: value ?? "1" })}
@@ -129,7 +127,6 @@ export function ScheduleFields({ schedule, zone, error, change }: ScheduleFields
           <Select
             label="Time zone"
             searchable
-            allowDeselect={false}
             data={[...new Set([...ZONES, zone])]}
             value={zone}
             onChange={(value) => change({ schedule, schedule_time_zone: value ?? zone })}

@@ -85,7 +85,6 @@ export function EditWebhook({ workspace, webhook, close, created }: EditWebhookP
             <Select
               label="State"
               description="A paused webhook keeps its place."
-              allowDeselect={false}
               data={STATES}
               {...form.getInputProps("state")}
             />

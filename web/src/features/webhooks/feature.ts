@@ -1,19 +1,9 @@
-import { createRoute } from "@tanstack/react-router";
 import { Webhook } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { type Feature, page } from "../../feature.ts";
 
-const list = createRoute({
-  getParentRoute: () => workspace,
-  path: "webhooks",
-  component: pageOf(() => import("./webhooks.tsx"), "WebhooksPage"),
-});
+const list = page("webhooks", () => import("./webhooks.tsx"), "WebhooksPage");
 
-const one = createRoute({
-  getParentRoute: () => workspace,
-  path: "webhooks/$id",
-  validateSearch: texts("open"),
-  component: pageOf(() => import("./webhook.tsx"), "WebhookPage"),
-});
+const one = page("webhooks/$id", () => import("./webhook.tsx"), "WebhookPage", ["open"]);
 
 export const feature = {
   name: "webhooks",

@@ -38,7 +38,6 @@ export function Replay({ workspace, webhook, close }: ReplayProps) {
           </div>
           <Select
             label="From"
-            allowDeselect={false}
             data={[
               { value: "time", label: "A time" },
               { value: BEGINNING, label: "The beginning of the change feed" },

@@ -38,7 +38,6 @@ export function Rotate({ workspace, webhook, close, rotated }: RotateProps) {
           <Select
             label="The present secret signs as well for"
             description="This leaves time to replace it at the receiver."
-            allowDeselect={false}
             data={OVERLAPS}
             {...form.getInputProps("overlap")}
           />

@@ -56,12 +56,7 @@ export function GroupsPage() {
             maxLength={500}
             {...form.getInputProps("description")}
           />
-          <Select
-            label="Channel"
-            allowDeselect={false}
-            data={CHANNELS}
-            {...form.getInputProps("channel")}
-          />
+          <Select label="Channel" data={CHANNELS} {...form.getInputProps("channel")} />
           <TextInput
             label="Id"
             description="The subscription_group_id that clients send."

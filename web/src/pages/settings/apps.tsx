@@ -49,7 +49,6 @@ export function Apps({ workspace }: { readonly workspace: string }) {
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
           <Select
             label="Platform"
-            allowDeselect={false}
             data={Object.entries(PLATFORMS).map(([value, label]) => ({ value, label }))}
             {...form.getInputProps("platform")}
           />

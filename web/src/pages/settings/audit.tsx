@@ -136,6 +136,7 @@ function Filters({ search }: { readonly search: Search }) {
         search={(by) => set({ by })}
       />
       <Select
+        allowDeselect
         label="Thing"
         placeholder="All"
         clearable
@@ -160,7 +161,6 @@ function Filters({ search }: { readonly search: Search }) {
       <Select
         label="Changes or reads"
         w="13rem"
-        allowDeselect={false}
         value={search.of ?? "changes"}
         data={[
           { value: "changes", label: "Changes" },

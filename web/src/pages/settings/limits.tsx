@@ -96,7 +96,6 @@ function SettingsForm({ workspace, settings }: PartProps) {
             <Select
               label="Intake"
               description="Whether a wrong attribute refuses the whole object, or is left out."
-              allowDeselect={false}
               data={[
                 { value: "strict", label: "Strict: refuse the object" },
                 { value: "lenient", label: "Lenient: leave it out" },
@@ -107,7 +106,6 @@ function SettingsForm({ workspace, settings }: PartProps) {
               label="Time zone"
               description="Days of the overview begin at its midnight."
               searchable
-              allowDeselect={false}
               limit={50}
               data={[...new Set([...ZONES, String(settings.time_zone ?? "UTC")])]}
               {...form.getInputProps("time_zone")}
@@ -183,7 +181,6 @@ function RateLimits({ workspace, settings }: PartProps) {
             <>
               <Select
                 label="Limit"
-                allowDeselect={false}
                 data={[
                   { value: "default", label: "The default" },
                   { value: "own", label: "Its own" },

@@ -94,7 +94,7 @@ const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && FAILURES[error.status] !== undefined;
 
 const OutOfDate = ({ retry }: { retry(): void }) => (
-  <div className="out-of-date">
+  <div className="above-content">
     <Notice tone="warn">
       This could not be refreshed and may be out of date.{" "}
       <Button variant="default" size="compact-xs" onClick={retry}>

@@ -30,7 +30,11 @@ export function PersonMenu() {
   return (
     <Menu width="target" position="top-start">
       <Menu.Target>
-        <button type="button" className="person-button" aria-label={`${name}: theme and sign-out`}>
+        <button
+          type="button"
+          className="sidebar-button person-button"
+          aria-label={`${name}: theme and sign-out`}
+        >
           <UserRound size={16} aria-hidden />
           <span className="one-line">{name}</span>
         </button>

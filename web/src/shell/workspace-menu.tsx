@@ -14,7 +14,7 @@ export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
       <Menu.Target>
         <button
           type="button"
-          className="workspace-button"
+          className="sidebar-button workspace-button"
           title={workspace}
           aria-label={`Workspace ${workspace}`}
         >

@@ -1,4 +1,4 @@
-import { Button, FileInput, Menu, Stack } from "@mantine/core";
+import { Button, FileInput, Group, Menu, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Download, FileUp, Upload } from "lucide-react";
 import { useState } from "react";
@@ -105,14 +105,14 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
                 importing.reset();
               }}
             />
-            <div className="dialog-foot">
+            <Group justify="flex-end" gap="sm">
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
               <Button type="submit" disabled={!file} loading={importing.isPending}>
                 Import
               </Button>
-            </div>
+            </Group>
           </Stack>
         </form>
       )}
@@ -152,11 +152,11 @@ function Outcome({ imported, close }: { readonly imported: Imported; close(): vo
           </ul>
         </Notice>
       )}
-      <div className="dialog-foot">
+      <Group justify="flex-end" gap="sm">
         <Button onClick={close} data-autofocus>
           Done
         </Button>
-      </div>
+      </Group>
     </Stack>
   );
 }

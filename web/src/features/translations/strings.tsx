@@ -82,7 +82,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
             />
             <Switch
               label="Missing only"
-              className="toolbar-switch"
+              style={{ alignSelf: "center" }}
               checked={show === "missing"}
               onChange={(event) => set({ show: event.currentTarget.checked ? "missing" : "" })}
             />

@@ -115,7 +115,7 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
   const next = steps.findIndex(({ isDone }) => !isDone);
   if (next < 0) return null;
   return (
-    <div className="above-tabs">
+    <div className="above-content">
       <Card
         title="First steps"
         actions={

@@ -52,7 +52,7 @@ export function QuickSearchButton({ open }: OpenerProps) {
   return (
     <button
       type="button"
-      className="search-button"
+      className="sidebar-button search-button"
       aria-keyshortcuts={isMac ? "Meta+K" : "Control+K"}
       onClick={open}
     >

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 
 /** The running server that a command talks to. */
 export interface AdminTarget {
@@ -57,7 +58,7 @@ export const withTarget = (command: Command): Command =>
 export const addCommand = (parent: Command, usage: string, about: string, example: string) =>
   withTarget(parent.command(usage).description(about)).addHelpText(
     "after",
-    `\nExample:\n  rapport ${parent.name()} ${example}`,
+    `\nExample:\n  ${RAPPORT} ${parent.name()} ${example}`,
   );
 
 /** The server that a command talks to: by its options, then by the environment. */

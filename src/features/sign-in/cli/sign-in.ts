@@ -16,8 +16,7 @@ export function define(command: Command): void {
   withTarget(command)
     .addHelpText("after", HELP)
     .action(async (options: TargetOptions) => {
-      const target = targetOf(options);
-      const link = await callAdmin<"createSignInLink">(target, "POST", "/sign-in-links");
+      const link = await callAdmin<"createSignInLink">(targetOf(options), "POST", "/sign-in-links");
       printResult(options, link, ({ url }) => [url]);
     });
 }

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
-import { type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import {
   type ConfirmOptions,
   confirm,
@@ -9,32 +8,37 @@ import {
   printLines,
   printNote,
 } from "../../../cli/terminal.ts";
-import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import {
+  addWorkspaceCommand,
+  locate,
+  type WorkspaceOptions,
+} from "../../../cli/workspace-option.ts";
 
-type Options = TargetOptions & { readonly workspace?: string };
+type Options = WorkspaceOptions;
 
 /** `rapport users merges` and `rapport users unmerge`. */
 export function define(users: Command): void {
-  const command = (usage: string, about: string) =>
-    withTarget(users.command(usage).description(about)).option(
-      "--workspace <name>",
-      "needed if the server has several",
-    );
-  command("merges [user]", "Lists merges, newest first, and until when each can be undone.")
+  addWorkspaceCommand(
+    users,
+    "merges [user]",
+    "Lists merges, newest first, and until when each can be undone.",
+    "merges ada",
+  )
     .option("--limit <count>", "how many at most", readCount, 20)
-    .addHelpText("after", "\nExample:\n  rapport users merges ada")
     .action(list);
-  command("unmerge <id>", "Undoes a merge, by its id in the list of merges.")
+  addWorkspaceCommand(
+    users,
+    "unmerge <id>",
+    "Undoes a merge, by its id in the list of merges.",
+    "unmerge 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11 --dry-run",
+  )
     .option("--dry-run", "previews the effects without undoing")
     .option("-y, --yes", "does not ask")
-    .addHelpText(
-      "after",
-      "\nExample:\n  rapport users unmerge 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11 --dry-run",
-    )
     .action(unmerge);
 }
 
 type Merge = Reply<"listMerges">["merges"][number];
+type Undone = Reply<"undoMerge">;
 
 /** The largest page of the list. */
 const MOST_LISTED = 500;
@@ -43,8 +47,7 @@ async function list(
   user: string | undefined,
   options: Options & { readonly limit: number },
 ): Promise<void> {
-  const target = targetOf(options);
-  const path = `${workspacePath(await findWorkspaceName(target, options.workspace))}/merges`;
+  const { target, path } = await locate(options, "/merges");
   const merges: Merge[] = [];
   let cursor: string | null | undefined;
   do {
@@ -52,7 +55,7 @@ async function list(
     const query = new URLSearchParams({ limit: String(Math.min(MOST_LISTED, left)) });
     if (user !== undefined) query.set("user", user);
     if (cursor) query.set("cursor", cursor);
-    const page: Reply<"listMerges"> = await callAdmin<"listMerges">(
+    const page = await callAdmin<{ merges: Merge[]; cursor: string | null }>(
       target,
       "GET",
       `${path}?${query}`,
@@ -81,9 +84,7 @@ async function unmerge(
   id: string,
   options: Options & ConfirmOptions & { readonly dryRun?: boolean },
 ): Promise<void> {
-  const target = targetOf(options);
-  const name = await findWorkspaceName(target, options.workspace);
-  const path = `${workspacePath(name)}/merges/${encodeURIComponent(id)}/undo`;
+  const { target, path } = await locate(options, `/merges/${encodeURIComponent(id)}/undo`);
   const preview = await callAdmin<"undoMerge">(target, "POST", path, { dry_run: true });
   const [merged, kept] = [preview.merged, preview.kept].map(
     ({ external_id, platform_id }) => external_id ?? platform_id,
@@ -101,7 +102,7 @@ async function unmerge(
   printLines([`${merged} is back, and out of ${kept}:`, ...describeEffects(undone)]);
 }
 
-const describeEffects = ({ effects }: Reply<"undoMerge">): string[] =>
+const describeEffects = ({ effects }: Undone): string[] =>
   effects.map(({ field, name, effect, kept, merged, result }) => {
     const what = name === undefined ? field : `${field} ${name}`;
     const values = [kept, merged, result].map((value) => JSON.stringify(value));

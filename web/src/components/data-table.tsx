@@ -88,9 +88,11 @@ export interface DataTableProps<Entry extends RowData> {
   readonly order?: { readonly by: string; change(by: string): void } | undefined;
   /** Whether there are more rows that are not loaded: sorting these would hide them. */
   readonly isCutOff?: boolean;
-  /** What an open row shows below itself. Its first cell then has a RowButton. */
-  readonly detail?: ((row: Entry) => ReactNode) | undefined;
+  /** What an open row shows below itself: each row is a button then. */
+  readonly detail?: (row: Entry) => ReactNode;
   readonly openKey?: string | undefined;
+  /** Opens a row, or closes the open one. */
+  setOpen?(key: string | undefined): void;
   /** Whether a row links somewhere: its first cell has a link of class `row-link`. */
   readonly opens?: boolean | undefined;
   /** What is shown if there is no row. */
@@ -191,7 +193,7 @@ interface RowsProps<Entry extends RowData> extends DataTableProps<Entry> {
 }
 
 function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
-  const { drawn, more, columns, detail, opens, openKey } = props;
+  const { drawn, more, columns, detail, opens, openKey, setOpen } = props;
   const begin = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
@@ -232,6 +234,7 @@ function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
               place={isWhole ? undefined : index + 2}
               isOpen={detail !== undefined && row.id === openKey}
               detail={detail}
+              setOpen={setOpen}
               opens={opens}
               columns={columns}
             />
@@ -253,27 +256,39 @@ const Spacer = ({ height, columns }: { readonly height: number; readonly columns
   </tr>
 );
 
-interface OneRowProps<Entry extends RowData>
-  extends Pick<RowsProps<Entry>, "detail" | "opens" | "columns"> {
+interface OneRowProps<Entry extends RowData> extends Pick<RowsProps<Entry>, "opens" | "columns"> {
   readonly row: Drawn<Entry>;
   /** Among all rows of the table, from 1, if not all are drawn. */
   readonly place: number | undefined;
   readonly isOpen: boolean;
+  readonly detail: DataTableProps<Entry>["detail"];
+  readonly setOpen: DataTableProps<Entry>["setOpen"];
 }
 
 function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
-  const { row, place, detail, isOpen, opens, columns } = props;
+  const { row, place, detail, isOpen, setOpen, opens, columns } = props;
   return (
     <>
       <tr className={opens || detail ? "opens" : undefined} aria-rowindex={place}>
-        {columns.map((each) => (
+        {columns.map((each, index) => (
           // On a phone the name of the column stands before its value; buttons need none.
           <td
             key={idOf(each)}
             className={classesOf(each)}
             data-label={each.hidesHeader ? undefined : each.header}
           >
-            {each.cell(row.original)}
+            {detail && index === 0 ? (
+              <button
+                type="button"
+                className="row-link clamped"
+                aria-expanded={isOpen}
+                onClick={() => setOpen?.(isOpen ? undefined : row.id)}
+              >
+                {each.cell(row.original)}
+              </button>
+            ) : (
+              each.cell(row.original)
+            )}
           </td>
         ))}
       </tr>

@@ -7,7 +7,6 @@ import { morePages } from "../../api/pages.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Absent, Page } from "../../components/page.tsx";
-import { RowButton } from "../../components/row-button.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Tag, type Tone } from "../../components/tag.tsx";
@@ -31,11 +30,6 @@ export function RequestsPage() {
   const pages = useRequests(workspace, filter, state === "polling" && POLL_EVERY_MS);
   const kept = pages.data?.pages[0]?.kept;
   if (kept !== undefined && isKept !== kept > 0) setKept(kept > 0);
-  const columns = useMemo(() => {
-    const setOpen = (id: string) =>
-      void navigate({ search: (now) => ({ ...now, open: id }), replace: true });
-    return columnsOf(open, setOpen);
-  }, [open, navigate]);
   const requests = useMemo(
     () => pages.data?.pages.flatMap((page) => page.requests) ?? [],
     [pages.data],
@@ -80,11 +74,14 @@ export function RequestsPage() {
             )}
             <DataTable
               label="Live requests"
-              columns={columns}
+              columns={COLUMNS}
               rows={linked.request ? [linked.request, ...requests] : requests}
               keyOf={({ id }) => id}
               more={morePages(pages)}
               openKey={open}
+              setOpen={(id = "") =>
+                void navigate({ search: (now) => ({ ...now, open: id }), replace: true })
+              }
               detail={(request) => <RequestDetail workspace={workspace} request={request} />}
               empty={
                 Object.values(filter).some(Boolean) ? (
@@ -191,17 +188,11 @@ function Filters({ filter }: { readonly filter: RequestFilter }) {
 
 const toneOf = (status: number): Tone => (status >= 500 ? "bad" : status >= 400 ? "warn" : "good");
 
-const columnsOf = (
-  open: string | undefined,
-  setOpen: (id: string) => void,
-): readonly Column<LiveRequest>[] => [
-  column("Request", (request) => (
-    <RowButton
-      isOpen={request.id === open}
-      onClick={() => setOpen(request.id === open ? "" : request.id)}
-    >
-      <Tag tone={toneOf(request.status)}>{request.status}</Tag> {request.method} {request.path}
-    </RowButton>
+const COLUMNS: readonly Column<LiveRequest>[] = [
+  column("Request", ({ status, method, path }) => (
+    <>
+      <Tag tone={toneOf(status)}>{status}</Tag> {method} {path}
+    </>
   )),
   column("Verdict", { width: "29%" }, (each) => <Verdict request={each} />),
   column("Key", { width: "14%", oneLine: true }, ({ key }) => key.name),

@@ -15,7 +15,6 @@ import { Json, shortValue } from "../../components/json.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
 import { amountText, numberText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
-import { RowButton } from "../../components/row-button.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { startOfDay, Time } from "../../components/time.tsx";
@@ -50,7 +49,7 @@ export function Timeline({ workspace, profile }: TimelineProps) {
     until: startOfDay(until, 1),
   });
   const groups = useGroupNames(workspace);
-  const columns = useMemo(() => columnsOf(open, setOpen, groups), [open, groups]);
+  const columns = useMemo(() => columnsOf(groups), [groups]);
   const isFiltered = Boolean(kind ?? event ?? from ?? until);
   return (
     <>
@@ -62,6 +61,7 @@ export function Timeline({ workspace, profile }: TimelineProps) {
         rows={(page) => page.entries}
         keyOf={keyOf}
         openKey={open}
+        setOpen={setOpen}
         detail={(entry) => (
           <>
             {isMerge(entry) && <UndoButton workspace={workspace} id={entry.id} />}
@@ -156,20 +156,13 @@ function Filters({ profile }: { readonly profile: Profile }) {
 
 const keyOf = (entry: TimelineEntry): string => `${entry.kind} ${entry.id} ${entry.at}`;
 
-const columnsOf = (
-  open: string | undefined,
-  setOpen: (key: string | undefined) => void,
-  groups: ReadonlyMap<string, string>,
-): readonly Column<TimelineEntry>[] => [
-  column("What", { width: "38%" }, (entry) => {
-    const key = keyOf(entry);
-    return (
-      <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? undefined : key)}>
-        <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag>{" "}
-        <span dir="auto">{titleOf(entry, groups)}</span>
-      </RowButton>
-    );
-  }),
+const columnsOf = (groups: ReadonlyMap<string, string>): readonly Column<TimelineEntry>[] => [
+  column("What", { width: "38%" }, (entry) => (
+    <>
+      <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag>{" "}
+      <span dir="auto">{titleOf(entry, groups)}</span>
+    </>
+  )),
   column("Properties", { oneLine: true }, (entry) => {
     const parts = partsOf(entry);
     // Nothing at all, so that a phone leaves the column out.

@@ -1,13 +1,11 @@
 import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Lock, RefreshCw, Send } from "lucide-react";
-import { useMemo } from "react";
 import { CodeBlock, Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { LoadedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
-import { RowButton } from "../../components/row-button.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -46,11 +44,6 @@ function Attempts({ workspace, id }: DeliveriesProps) {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
   const deliveries = useDeliveries(workspace, id);
-  const columns = useMemo(() => {
-    const setOpen = (key: string) =>
-      void navigate({ search: (now) => ({ ...now, open: key }), replace: true });
-    return columnsOf(open, setOpen);
-  }, [open, navigate]);
   const refresh = (
     <Button
       variant="default"
@@ -68,10 +61,13 @@ function Attempts({ workspace, id }: DeliveriesProps) {
         from={deliveries}
         lines={3}
         label="Deliveries"
-        columns={columns}
+        columns={COLUMNS}
         rows={(body) => body.deliveries}
         keyOf={keyOf}
         openKey={open}
+        setOpen={(key = "") =>
+          void navigate({ search: (now) => ({ ...now, open: key }), replace: true })
+        }
         detail={detailOf}
         empty={
           <Empty icon={Send} title="Nothing sent yet">
@@ -97,18 +93,8 @@ const TONES: Readonly<Record<Delivery["outcome"], Tone>> = {
   missed: "bad",
 };
 
-const columnsOf = (
-  open: string | undefined,
-  setOpen: (key: string) => void,
-): readonly Column<Delivery>[] => [
-  column("When", (each) => {
-    const key = keyOf(each);
-    return (
-      <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? "" : key)}>
-        <Time at={each.at} as="clock" />
-      </RowButton>
-    );
-  }),
+const COLUMNS: readonly Column<Delivery>[] = [
+  column("When", ({ at }) => <Time at={at} as="clock" />),
   column("Outcome", (each) => <Tag tone={TONES[each.outcome]}>{sentence(each.outcome)}</Tag>),
   column(
     "Status",

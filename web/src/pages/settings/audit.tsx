@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, ScrollText, ShieldCheck } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import {
   type AuditFilter,
   auditFilePath,
@@ -14,7 +14,6 @@ import { originOf, whoOf } from "../../components/changed-by.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card } from "../../components/page.tsx";
-import { RowButton } from "../../components/row-button.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
@@ -44,7 +43,6 @@ export function Audit() {
   const filter = filterOf(search);
   const pages = useAudit(filter);
   const verify = useMutation({ mutationFn: verifyAudit });
-  const columns = useMemo(() => columnsOf(open, setOpen), [open]);
   const isFiltered = Object.keys(filter).some((name) => name !== "of");
   return (
     <Card
@@ -80,10 +78,11 @@ export function Audit() {
       <PagedTable
         from={pages}
         label="Audit log"
-        columns={columns}
+        columns={COLUMNS}
         rows={(page) => page.entries}
         keyOf={({ id }) => id}
         openKey={open}
+        setOpen={setOpen}
         detail={(entry) => <EntryDetail entry={entry} />}
         empty={
           <Empty icon={ScrollText} title={isFiltered ? "Nothing like this" : "Nothing yet"}>
@@ -195,17 +194,11 @@ function Verdict({ data, error }: VerdictProps) {
   );
 }
 
-const columnsOf = (
-  open: string | undefined,
-  setOpen: (id: string | undefined) => void,
-): readonly Column<Entry>[] => [
+const COLUMNS: readonly Column<Entry>[] = [
   column("Change", (entry) => (
-    <RowButton
-      isOpen={entry.id === open}
-      onClick={() => setOpen(entry.id === open ? undefined : entry.id)}
-    >
+    <>
       {deedOf(entry)} <bdi className="dim">{entry.label ?? entry.name}</bdi>
-    </RowButton>
+    </>
   )),
   column(
     "Workspace",

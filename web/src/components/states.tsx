@@ -22,11 +22,14 @@ interface EmptyProps {
   /** A command that fills the page. */
   readonly command?: string;
   readonly action?: ReactNode;
+  /** Whether it stands where a table would. */
+  readonly isFramed?: boolean;
 }
 
-export function Empty({ icon: Icon, title, children, command, action }: EmptyProps) {
+export function Empty(props: EmptyProps) {
+  const { icon: Icon, title, children, command, action, isFramed = false } = props;
   return (
-    <div className="empty">
+    <div className={isFramed ? "empty table-frame" : "empty"}>
       <Icon size={28} strokeWidth={1.5} aria-hidden />
       <h2>{title}</h2>
       {children && <p>{children}</p>}

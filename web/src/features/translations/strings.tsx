@@ -133,32 +133,29 @@ function useShown(
 }
 
 const NoStrings = () => (
-  <div className="table-frame">
-    <Empty icon={Languages} title="This message has no strings to translate">
-      Mark them in its content: {"{% translation hello %}Hello{% endtranslation %}"}
-    </Empty>
-  </div>
+  <Empty isFramed icon={Languages} title="This message has no strings to translate">
+    Mark them in its content: {"{% translation hello %}Hello{% endtranslation %}"}
+  </Empty>
 );
 
 function NoLocales() {
   const navigate = route.useNavigate();
   return (
-    <div className="table-frame">
-      <Empty
-        icon={Languages}
-        title="No locales yet"
-        action={
-          <Button
-            mt="xs"
-            onClick={() => void navigate({ search: (now) => ({ ...now, tab: "locales" }) })}
-          >
-            Add a locale
-          </Button>
-        }
-      >
-        A locale is a language that messages are translated into. Each one becomes a column here.
-      </Empty>
-    </div>
+    <Empty
+      isFramed
+      icon={Languages}
+      title="No locales yet"
+      action={
+        <Button
+          mt="xs"
+          onClick={() => void navigate({ search: (now) => ({ ...now, tab: "locales" }) })}
+        >
+          Add a locale
+        </Button>
+      }
+    >
+      A locale is a language that messages are translated into. Each one becomes a column here.
+    </Empty>
   );
 }
 
@@ -168,19 +165,18 @@ interface NothingShownProps {
 }
 
 const NothingShown = ({ isMissing, clear }: NothingShownProps) => (
-  <div className="table-frame">
-    <Empty
-      icon={isMissing ? CircleCheck : SearchX}
-      title={isMissing ? "Every string is translated" : "No string matches"}
-      action={
-        <Button mt="xs" variant="default" onClick={clear}>
-          Show all strings
-        </Button>
-      }
-    >
-      {isMissing
-        ? "Nothing is missing in the locales that are shown."
-        : "The search compares ids, source texts and translations."}
-    </Empty>
-  </div>
+  <Empty
+    isFramed
+    icon={isMissing ? CircleCheck : SearchX}
+    title={isMissing ? "Every string is translated" : "No string matches"}
+    action={
+      <Button mt="xs" variant="default" onClick={clear}>
+        Show all strings
+      </Button>
+    }
+  >
+    {isMissing
+      ? "Nothing is missing in the locales that are shown."
+      : "The search compares ids, source texts and translations."}
+  </Empty>
 );

@@ -67,26 +67,23 @@ function Chosen({ workspace, messages }: ChosenProps) {
   const chosen = messages.find(({ id }) => id === message) ?? messages[0];
   if (!chosen) {
     return (
-      <div className="table-frame">
-        <Empty
-          icon={Languages}
-          title="No messages yet"
-          action={
-            <Button
-              mt="xs"
-              variant="default"
-              onClick={() =>
-                void navigate({ to: "/w/$workspace/campaigns", params: { workspace } })
-              }
-            >
-              Go to campaigns
-            </Button>
-          }
-        >
-          Messages of campaigns and canvases have strings to translate. Add one there, or declare it
-          in a manifest.
-        </Empty>
-      </div>
+      <Empty
+        isFramed
+        icon={Languages}
+        title="No messages yet"
+        action={
+          <Button
+            mt="xs"
+            variant="default"
+            onClick={() => void navigate({ to: "/w/$workspace/campaigns", params: { workspace } })}
+          >
+            Go to campaigns
+          </Button>
+        }
+      >
+        Messages of campaigns and canvases have strings to translate. Add one there, or declare it
+        in a manifest.
+      </Empty>
     );
   }
   return (

@@ -2,7 +2,7 @@ import { Textarea, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Pencil, Plus, Search } from "lucide-react";
 import { useState } from "react";
-import { type Profile, useChangeUser } from "../../api/users.ts";
+import { useChangeUser } from "../../api/users.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
@@ -13,6 +13,7 @@ import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
+import type { TabProps } from "./tab.ts";
 
 /** Fields of the export that other tabs show, or that are derived. */
 const ELSEWHERE = new Set([
@@ -44,12 +45,7 @@ const ELSEWHERE = new Set([
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
-interface AttributesProps {
-  readonly workspace: string;
-  readonly profile: Profile;
-}
-
-export function Attributes({ workspace, profile }: AttributesProps) {
+export function Attributes({ workspace, profile }: TabProps) {
   const [edited, setEdited] = useState<Edited>();
   const { find } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,24 +1,19 @@
 import { MonitorSmartphone } from "lucide-react";
 import { useAppNames } from "../../api/administration.ts";
-import type { Profile } from "../../api/users.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { Absent, Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import type { TabProps } from "./tab.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
-
-interface DevicesProps {
-  readonly workspace: string;
-  readonly profile: Profile;
-}
 
 /**
  * The user's devices and apps: each list as a table whose columns are the fields of its entries.
  */
-export function Devices({ workspace, profile }: DevicesProps) {
+export function Devices({ workspace, profile }: TabProps) {
   const apps = useAppNames(workspace);
   const lists = (
     [
@@ -29,12 +24,10 @@ export function Devices({ workspace, profile }: DevicesProps) {
   ).filter(([, list]) => (list ?? []).length > 0);
   if (lists.length === 0) {
     return (
-      <div className="table-frame">
-        <Empty icon={MonitorSmartphone} title="No devices or apps">
-          Apps come with app_id on events, purchases and sessions; devices and push tokens with
-          push_tokens or an import.
-        </Empty>
-      </div>
+      <Empty isFramed icon={MonitorSmartphone} title="No devices or apps">
+        Apps come with app_id on events, purchases and sessions; devices and push tokens with
+        push_tokens or an import.
+      </Empty>
     );
   }
   return (

@@ -9,14 +9,10 @@ import { Card } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
-
-interface IdentityProps {
-  readonly workspace: string;
-  readonly record: UserRecord;
-}
+import type { TabProps } from "./tab.ts";
 
 /** The identifiers of this user, and how each came to the user. */
-export function Identity({ workspace, record }: IdentityProps) {
+export function Identity({ workspace, record }: TabProps) {
   return (
     <div className="stack">
       <Card title="Identity graph">

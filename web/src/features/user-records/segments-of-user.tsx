@@ -4,14 +4,10 @@ import { useSegmentsOfUser } from "../../api/users.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
-
-interface SegmentsOfUserProps {
-  readonly workspace: string;
-  readonly id: string;
-}
+import type { TabProps } from "./tab.ts";
 
 /** The segments that a user is in now. */
-export function SegmentsOfUser({ workspace, id }: SegmentsOfUserProps) {
+export function SegmentsOfUser({ workspace, id }: TabProps) {
   return (
     <Loaded from={useSegmentsOfUser(workspace, id)}>
       {({ segments, skipped }) => (

@@ -18,11 +18,7 @@ import { Empty } from "../../components/states.tsx";
 import { channelName, StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
-
-interface SubscriptionsProps {
-  readonly workspace: string;
-  readonly record: UserRecord;
-}
+import type { TabProps } from "./tab.ts";
 
 interface State {
   readonly id: string;
@@ -34,7 +30,7 @@ interface State {
 }
 
 /** The email state and every group: what the user gets, and since when. */
-export function Subscriptions({ workspace, record }: SubscriptionsProps) {
+export function Subscriptions({ workspace, record }: TabProps) {
   const groups = useGroups(workspace);
   const change = useChangeUser(workspace, profileOf(record).platform_id);
   const missing = useMissing(changeUsersIn(workspace));

@@ -19,13 +19,9 @@ import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { startOfDay, Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
+import type { TabProps } from "./tab.ts";
 
 const route = getRouteApi("/w/$workspace/users/$id");
-
-interface TimelineProps {
-  readonly workspace: string;
-  readonly profile: Profile;
-}
 
 const TONES: Readonly<Record<TimelineKind, Tone>> = {
   event: "info",
@@ -39,7 +35,7 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
 const KINDS = Object.keys(TONES) as TimelineKind[];
 
 /** The user's activity and history, newest first. */
-export function Timeline({ workspace, profile }: TimelineProps) {
+export function Timeline({ workspace, profile }: TabProps) {
   const { kind, event, from, until } = route.useSearch();
   const [open, setOpen] = useState<string>();
   const pages = useTimeline(workspace, profile.platform_id, {

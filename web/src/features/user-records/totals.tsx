@@ -1,28 +1,22 @@
 import { Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn } from "lucide-react";
-import type { Profile, Total } from "../../api/users.ts";
+import type { Total } from "../../api/users.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import { spentBy } from "./summary.tsx";
-
-interface TotalsProps {
-  readonly workspace: string;
-  readonly profile: Profile;
-}
+import type { TabProps } from "./tab.ts";
 
 /** How often the user did what, and when for the first and the last time. */
-export function Totals({ workspace, profile }: TotalsProps) {
+export function Totals({ workspace, profile }: TabProps) {
   const { custom_events: events, purchases, platform_id: id } = profile;
   if (events.length + purchases.length === 0) {
     return (
-      <div className="table-frame">
-        <Empty icon={ChartNoAxesColumn} title="No events or purchases">
-          Each event and each product is counted here from its first time on.
-        </Empty>
-      </div>
+      <Empty isFramed icon={ChartNoAxesColumn} title="No events or purchases">
+        Each event and each product is counted here from its first time on.
+      </Empty>
     );
   }
   return (

@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
 import { type ComponentType, useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
-import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
+import { exportUser, type Profile, profileOf, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
 import { useHasPage } from "../../components/feature-link.tsx";
@@ -19,6 +19,7 @@ import { Identity } from "./identity.tsx";
 import { SegmentsOfUser } from "./segments-of-user.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
 import { Summary } from "./summary.tsx";
+import type { TabProps } from "./tab.ts";
 import { Timeline } from "./timeline.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -37,15 +38,7 @@ const EraseUser = partOf(
   <Loading lines={1} />,
 );
 
-interface UserViewProps {
-  readonly workspace: string;
-  readonly id: string;
-  readonly record: UserRecord;
-}
-
-interface TabProps extends UserViewProps {
-  readonly profile: Profile;
-}
+type UserViewProps = Omit<TabProps, "profile">;
 
 const TABS: readonly (readonly [value: string, label: string, Content: ComponentType<TabProps>])[] =
   [

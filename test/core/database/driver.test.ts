@@ -56,6 +56,25 @@ describe("the PostgreSQL client", { skip, timeout: 30_000 }, () => {
     assert.ok(ms < 5_000, `The next connection took ${Math.round(ms)} ms.`);
   });
 
+  test("a parameter of bytes is sent in the binary form of its type, beside others in text", async () => {
+    const { sql } = openClient();
+    const bytes = (value: Uint8Array) => ({ bytes: value }) as never;
+    const one = Buffer.from("0000000000000001", "hex");
+    const asked =
+      "select $1::bigint as number, $2::text as text, $3::bytea as bytes, $4::int as none";
+    const parameters = [bytes(one), "één", bytes(Buffer.from([0, 255])), null] as never[];
+    // Twice: the first time the statement is prepared.
+    for (const _ of [1, 2]) {
+      const [row] = await sql.unsafe(asked, parameters, { prepare: true });
+      assert.deepEqual(row, {
+        number: "1",
+        text: "één",
+        bytes: Buffer.from([0, 255]),
+        none: null,
+      });
+    }
+  });
+
   test("the error with which the server ended a connection does not fail the first statement of the next one", async () => {
     const { sql } = openClient();
     const { sql: other } = openClient();

@@ -3,6 +3,7 @@ import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printResult } from "../../../cli/terminal.ts";
 import { findWorkspaceName } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 
 const HELP = `
 The link signs in as the colleague. It works once, for seven days; then the colleague chooses a passkey or a password. A new
@@ -10,8 +11,8 @@ link ends the earlier one. A colleague who is not there yet is added, with the r
 or one of your own.
 
 Examples:
-  rapport invite grace@acme.example --name "Grace Hopper" --role marketer
-  rapport invite grace@acme.example`;
+  ${RAPPORT} invite grace@acme.example --name "Grace Hopper" --role marketer
+  ${RAPPORT} invite grace@acme.example`;
 
 interface InviteOptions extends TargetOptions {
   readonly name?: string;

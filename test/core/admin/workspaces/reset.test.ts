@@ -1,7 +1,15 @@
 /* `POST /admin/v1/workspaces/{name}/reset`: empties one workspace of its user data. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
+import { writePeopleOf } from "../../../../src/core/database/people-lock.ts";
+import {
+  ENGINE,
+  NEWSLETTER,
+  startOwnServer,
+  startServer,
+  type TestWorkspace,
+} from "../../../harness.ts";
+import { until } from "../../../until.ts";
 
 const server = await startServer();
 
@@ -124,5 +132,36 @@ describe("the reset of a workspace", () => {
     }
     await reset(workspace.name);
     assert.deepEqual(await workspace.profiles({ external_ids }), []);
+  });
+
+  test("a reset waits until a transaction that writes users of its workspace has ended", {
+    skip:
+      ENGINE === "embedded"
+        ? "Transactions of the embedded engine run one after the other."
+        : false,
+  }, async () => {
+    const own = await startOwnServer();
+    const { name } = await own.workspace();
+    const isWaiting = async () =>
+      (
+        await own.database.query(
+          "select 1 from pg_locks where locktype = 'advisory' and not granted",
+        )
+      ).length > 0;
+    const order: string[] = [];
+    const [{ id } = { id: 0 }] = await own.database.query<{ id: number }>(
+      "select workspace_id as id from workspaces where name = $1",
+      [name],
+    );
+    let answer: ReturnType<typeof own.admin> | undefined;
+    await own.database.transaction(async (tx) => {
+      await writePeopleOf(tx, id, { locks: [], lockMs: undefined });
+      answer = own.admin("POST", `/admin/v1/workspaces/${name}/reset`);
+      void answer.then(() => order.push("reset"));
+      await until(isWaiting);
+      order.push("written");
+    });
+    assert.equal((await answer)?.status, 200);
+    assert.deepEqual(order, ["written", "reset"]);
   });
 });

@@ -62,9 +62,11 @@ export function UserPage() {
 }
 
 function UserView({ workspace, id, record }: UserViewProps) {
-  const { tab = "timeline", undo } = route.useSearch();
+  const { tab: asked = "timeline", undo } = route.useSearch();
   const hasSegments = useHasPage("/w/$workspace/segments/$id");
   const tabs = TABS.filter(([value]) => value !== "segments" || hasSegments);
+  // A link may name a tab that this server does not have.
+  const tab = tabs.some(([value]) => value === asked) ? asked : "timeline";
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;

@@ -3,5 +3,5 @@
  * proves that there is none. `npm test` takes few turns; with TEST_THOROUGH=1, as `.ci/nightly`
  * sets it, the tests take many.
  */
-export const sized = (usual: number, thorough: number): number =>
+export const sized = <Size>(usual: Size, thorough: Size): Size =>
   process.env.TEST_THOROUGH ? thorough : usual;

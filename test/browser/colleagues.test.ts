@@ -12,11 +12,11 @@ import { declare, scimClient } from "../scim-client.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   assertFits,
-  follow,
   goTo,
   isLoaded,
   type OpenPage,
   SCREENS,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "./dashboard-browser.ts";
@@ -160,7 +160,7 @@ describe("colleagues in the dashboard", { skip }, async () => {
         "/company/audit",
         `/company/dashboard-users/${ada.id}`,
       ]) {
-        await follow(page, path);
+        await show(page, path);
         await assertFits(page);
         if (screen !== SCREENS.wide) await assertAccessible(page);
       }
@@ -221,7 +221,7 @@ describe("colleagues in the dashboard", { skip }, async () => {
             link.includes("/w/") && /^$|^[/?]/.test(address.split(link)[1] ?? "not below it"),
         );
         refused.length = 0;
-        await follow(page, `/w/${name}${path}`);
+        await show(page, `/w/${name}${path}`);
         const hidden = page.getByRole("alert").filter({ hasText: "You may not see this" });
         const isHidden = (await hidden.count()) > 0;
         if (isLinked) {

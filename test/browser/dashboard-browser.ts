@@ -162,6 +162,9 @@ export async function follow(page: Page, path: string): Promise<void> {
   await isLoaded(page);
 }
 
+/** As a link does it; where much is tried, at the address of the page. */
+export const show = process.env.TEST_THOROUGH ? goTo : follow;
+
 /** Waits until a page shows its contents. */
 export async function isLoaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();

@@ -5,9 +5,9 @@ import { startServer } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   follow,
-  goTo,
   isLoaded,
   SCREENS,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "./dashboard-browser.ts";
@@ -86,7 +86,6 @@ describe("the pages of the dashboard", { skip }, async () => {
       isMobile: true,
     });
     await isLoaded(page);
-    const show = process.env.TEST_THOROUGH ? goTo : follow;
     const tooWide: string[] = [];
     const hidden: string[] = [];
     for (const [title, path] of Object.entries(PAGES)) {

@@ -45,9 +45,9 @@ const mainOf = (root?: string): string =>
 
 /**
  * V8 leaves the code of the embedded engine as it first compiles it. A start takes three quarters of the processor time, and
- * the servers of tests do too little to win that back.
+ * the servers of tests do too little to win that back. Where much is tried they run as users start them.
  */
-const BRIEFLY = process.env.TEST_NODE === undefined ? ["--liftoff-only"] : [];
+const BRIEFLY = process.env.TEST_NODE || process.env.TEST_THOROUGH ? [] : ["--liftoff-only"];
 
 interface Running {
   readonly child: ChildProcess;

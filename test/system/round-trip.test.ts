@@ -7,6 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { alias, byAlias, id, TIME } from "../core/people/identity/identity-calls.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { runCommand } from "./child-server.ts";
 
@@ -254,8 +255,8 @@ describe("a workspace that is exported and imported into an empty one", () => {
     for (const [suffix, kinds] of [
       ["ndjson", KINDS],
       // Written from the same rows in the same order.
-      ["csv", ["users"]],
-      ["parquet", ["users"]],
+      ["csv", sized<readonly (typeof KINDS)[number][]>(["users"], KINDS)],
+      ["parquet", sized<readonly (typeof KINDS)[number][]>(["users"], KINDS)],
     ] as const) {
       await exportTo(from, suffix, kinds);
       const before = await Promise.all(kinds.map((kind) => readFile(fileOf(from, kind, suffix))));

@@ -44,7 +44,9 @@ export interface WriterStart {
   readonly keepsPlans?: boolean;
 }
 
-const KEEP_PLANS = "set_config('plan_cache_mode', 'force_generic_plan', true)";
+/** Not where the settings of `core/database/planner.ts` did not arrive, as behind a pooler that drops them: other plans are possible there. */
+const KEEP_PLANS = `set_config('plan_cache_mode', case when current_setting('enable_nestloop') = 'off'
+  then 'force_generic_plan' else current_setting('plan_cache_mode') end, true)`;
 
 /**
  * The part of a select that takes the locks of writers.

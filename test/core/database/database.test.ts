@@ -17,7 +17,12 @@ import type { Connection } from "../../../src/core/database/embedded/one-connect
 import { checkpointWhenDue } from "../../../src/core/database/embedded/pglite.ts";
 import { openEngine } from "../../../src/core/database/embedded/pglite-engine.ts";
 import { createStatementRunner } from "../../../src/core/database/embedded/pglite-statements.ts";
-import { texts, timestamps, uuids } from "../../../src/core/database/parameters/typed-list.ts";
+import {
+  smallints,
+  texts,
+  timestamps,
+  uuids,
+} from "../../../src/core/database/parameters/typed-list.ts";
 import { openDatabase } from "../../../src/server/open-database.ts";
 import { ENGINE, testConfig } from "../../harness.ts";
 
@@ -73,6 +78,21 @@ describe("a typed list", () => {
       }),
       RUNS,
     );
+  });
+
+  test("a value that is not of the list's type is refused, and never stored as another one", async () => {
+    const id = "018bcfe5-6830-7642-8e92-efb79421738b";
+    await comesBack("uuid", uuids([id.toUpperCase()]), [id]);
+    for (const wrong of ["", id.slice(1), `${id}0`, id.replace("0", "g"), id.replace("0", "ı")]) {
+      assert.throws(() => uuids([wrong]).asBinary(), RangeError, wrong);
+    }
+    for (const wrong of [32_768, -32_769, 1.5, Number.NaN]) {
+      assert.throws(() => smallints([wrong]).asBinary(), RangeError, String(wrong));
+    }
+    const years = [Date.parse("0000-12-31T23:59:59.999Z"), Date.parse("+010000-01-01T00:00:00Z")];
+    for (const wrong of [Number.NaN, Infinity, ...years.map((ms) => ms * 1_000)]) {
+      assert.throws(() => timestamps([wrong]).asBinary(), RangeError, String(wrong));
+    }
   });
 });
 

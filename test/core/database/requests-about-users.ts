@@ -13,7 +13,7 @@ import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
 import { NO_TRACING } from "../../../src/core/base/observe/tracing.ts";
 import type { Database, Queryable } from "../../../src/core/database/database.ts";
 import type { LanePlan } from "../../../src/core/database/lanes.ts";
-import { type Endpoint, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { type Endpoint, type IdempotencyClaim, pathsOf } from "../../../src/core/http/endpoint.ts";
 import { createIdempotency } from "../../../src/core/http/idempotency.ts";
 import { createAddressCache } from "../../../src/core/people/profiles/address-cache.ts";
 import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
@@ -111,7 +111,17 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
   return async (
     method: string,
     path: string,
-    input: { body?: unknown; query?: unknown; params?: object },
+    {
+      workspace = WORKSPACE,
+      idempotency,
+      ...input
+    }: {
+      body?: unknown;
+      query?: unknown;
+      params?: object;
+      workspace?: typeof WORKSPACE;
+      idempotency?: IdempotencyClaim;
+    },
   ): Promise<any> => {
     const endpoint = ENDPOINTS.find(
       ({ contract }) => contract.method === method && pathsOf(contract).includes(path),
@@ -119,12 +129,12 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     assert.ok(endpoint, path);
     const { status, body } = await (endpoint as Endpoint<object>).handler(
       services,
-      contextIn(WORKSPACE),
+      contextIn(workspace),
       {
         params: { name: WORKSPACE.name, ...input.params },
         query: input.query,
         body: input.body,
-        idempotency: undefined,
+        idempotency,
       } as never,
     );
     assert.ok(status < 300, `${path} ${status}`);
@@ -168,6 +178,15 @@ export async function requestsAboutUsers(database: Database, look: Look): Promis
       { phone, color: "red" },
     ],
     events: [{ ...byAlias("a"), name: "e", time: TIME }],
+  });
+  // With a change feed, and with a key of which the answer is kept.
+  await call("POST", "/users/track", {
+    body: {
+      attributes: names.map((name) => ({ ...id(name), email, color: "blue" })),
+      events: [{ ...id("followed"), name: "e", time: TIME }],
+    },
+    workspace: { ...WORKSPACE, feed: 1 },
+    idempotency: { key: "key", fingerprint: "fingerprint" },
   });
   await post("/admin/v1/workspaces/:name/import", {
     users: names.map((name) => ({

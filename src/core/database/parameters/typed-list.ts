@@ -8,7 +8,7 @@ export interface TypedList {
 export const isTypedList = (value: unknown): value is TypedList =>
   typeof value === "object" && value !== null && "asBinary" in value;
 
-/** Profile ids and the like, each in its one spelling: lower case, with hyphens. */
+/** Profile ids and the like, with hyphens. @throws RangeError for another text. */
 export const uuids = (values: readonly string[]): TypedList =>
   typedList(values, () => {
     const array = startArray(UUID, values.length, values.length * UUID_BYTES);
@@ -16,7 +16,7 @@ export const uuids = (values: readonly string[]): TypedList =>
     return array.bytes();
   });
 
-/** Numbers of two bytes. */
+/** Numbers of two bytes. @throws RangeError for a larger one. */
 export const smallints = (values: readonly number[]): TypedList =>
   typedList(values, () => {
     const array = startArray(SMALLINT, values.length, values.length * SMALLINT_BYTES);
@@ -37,6 +37,8 @@ export const texts = (values: readonly (string | null)[]): TypedList =>
 /**
  * Points in time, in microseconds since the epoch: exact to the microsecond for present times, and
  * to the millisecond from the year 1 to 4000, where a number cannot hold more.
+ *
+ * @throws RangeError for none between the years 1 and 9999.
  */
 export const timestamps = (values: readonly number[]): TypedList =>
   typedList(values, () => {
@@ -75,6 +77,9 @@ const MOST_BYTES_OF_A_UNIT = 3;
 /** PostgreSQL counts from the year 2000. */
 const EPOCH_MICROS = 946_684_800_000_000;
 
+const FIRST_MICROS = Date.parse("0001-01-01T00:00:00Z") * 1_000;
+const END_MICROS = Date.parse("+010000-01-01T00:00:00Z") * 1_000;
+
 /**
  * Bytes are set one by one: the methods of a buffer check what they are given, which takes longer than the rest.
  *
@@ -98,6 +103,7 @@ function startArray(type: number, count: number, contentBytes: number) {
 
   return {
     smallint(value: number): void {
+      if ((value << 16) >> 16 !== value) throw new RangeError(`${value} has more than two bytes.`);
       int32(SMALLINT_BYTES);
       buffer[end] = value >>> 8;
       buffer[end + 1] = value;
@@ -105,12 +111,16 @@ function startArray(type: number, count: number, contentBytes: number) {
     },
     uuid(value: string): void {
       int32(UUID_BYTES);
+      let seen = 0;
       for (let index = 0; index < UUID_BYTES; index++) {
         const place = DIGIT_PLACES[index] as number;
-        buffer[end++] =
-          ((DIGITS[value.charCodeAt(place)] as number) << 4) |
-          (DIGITS[value.charCodeAt(place + 1)] as number);
+        const upper = DIGITS[value.charCodeAt(place)] as number;
+        const lower = DIGITS[value.charCodeAt(place + 1)] as number;
+        seen |= upper | lower;
+        buffer[end++] = (upper << 4) | lower;
       }
+      if (seen >= NO_DIGIT || value.length !== UUID_LENGTH)
+        throw new RangeError(`'${value}' is no UUID.`);
     },
     text(value: string | null): void {
       if (value === null) {
@@ -124,6 +134,9 @@ function startArray(type: number, count: number, contentBytes: number) {
       end += length;
     },
     timestamp(micros: number): void {
+      if (!(micros >= FIRST_MICROS && micros < END_MICROS)) {
+        throw new RangeError(`${micros} µs is in no year from 1 to 9999.`);
+      }
       const value = micros - EPOCH_MICROS;
       int32(TIMESTAMP_BYTES);
       const upper = Math.floor(value / 2 ** 32);
@@ -150,10 +163,16 @@ function asciiInto(buffer: Uint8Array, start: number, value: string): number {
 
 const LAST_ASCII = 127;
 
+const UUID_LENGTH = 36;
+
 /** Where the pairs of digits of an id are. */
 const DIGIT_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/** The values of hexadecimal digits in lower case, by their codes. */
-const DIGITS = Uint8Array.from({ length: 128 }, (_, code) =>
-  Math.max(0, "0123456789abcdef".indexOf(String.fromCharCode(code))),
-);
+/** Has a bit that no digit has. */
+const NO_DIGIT = 16;
+
+/** The values of hexadecimal digits, by the codes of their characters. */
+const DIGITS = Uint8Array.from({ length: 65_536 }, (_, code) => {
+  const digit = "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase());
+  return digit < 0 ? NO_DIGIT : digit;
+});

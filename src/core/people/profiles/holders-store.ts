@@ -42,18 +42,18 @@ async function* holdersInPages(
 ): AsyncGenerator<readonly FoundIdentifier[]> {
   let last: FoundIdentifier | undefined;
   do {
+    // Two statements: a condition that may be absent would not be looked up in the index by a plan that is kept.
     const page: FoundIdentifier[] = await database.query<FoundIdentifier>(
       `select kind, value, profile_id as "profileId" from identifiers
        where workspace_id = $1 and value = $2 and bucket = $3
-         and ($4::text is null or (kind, profile_id) > ($4::text::identifier_kind, $5::uuid))
-       order by kind, profile_id limit $6`,
+         ${last ? "and (kind, profile_id) > ($5::text::identifier_kind, $6::uuid)" : ""}
+       order by kind, profile_id limit $4`,
       [
         workspaceId,
         value,
         bucketOfValue(workspaceId, value),
-        last?.kind ?? null,
-        last?.profileId ?? null,
         MANY_HOLDERS,
+        ...(last ? [last.kind, last.profileId] : []),
       ],
     );
     yield page;

@@ -107,15 +107,15 @@ describe("the reset of a workspace", () => {
 
   test("a reset during concurrent writes neither fails nor leaves a partial user", async () => {
     const workspace = await server.workspace();
-    const write = async (external_id: string): Promise<number> => {
+    const write = async (external_id: string, triesLeft = 10): Promise<number> => {
       const answer = await workspace.track({
         attributes: [{ external_id, n: { inc: 1 }, email: `${external_id}@example.com` }],
         events: [{ external_id, name: "opened", time: TIME }],
       });
-      if (answer.status !== 503) return answer.status;
+      if (answer.status !== 503 || triesLeft === 0) return answer.status;
       // It waited for a second behind a reset, as on a busy machine; it has written nothing and is to be sent again.
       assert.match(answer.headers.get("retry-after") ?? "", /^\d+$/);
-      return write(external_id);
+      return write(external_id, triesLeft - 1);
     };
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, async (_, index) =>
@@ -145,7 +145,8 @@ describe("the reset of a workspace", () => {
     const isWaiting = async () =>
       (
         await own.database.query(
-          "select 1 from pg_locks where locktype = 'advisory' and not granted",
+          `select 1 from pg_locks where locktype = 'advisory' and not granted
+             and database = (select oid from pg_database where datname = current_database())`,
         )
       ).length > 0;
     const order: string[] = [];

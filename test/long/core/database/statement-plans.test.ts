@@ -31,6 +31,8 @@ const LARGE = new Set(
   }),
 );
 LARGE.delete("buckets");
+// Sixteen rows for each workspace.
+LARGE.delete("change_heads");
 
 interface PlanNode {
   readonly "Node Type": string;
@@ -118,7 +120,7 @@ async function tablesOfKeptPlan(tx: Transaction, sql: string): Promise<string[]>
 test("a plan of a track request that the engine keeps goes by key, also if the tables were small when it was made", {
   skip,
 }, async () => {
-  assert.ok(trackStatements.size > 15, `${trackStatements.size} statements were looked at`);
+  assert.ok(trackStatements.size > 20, `${trackStatements.size} statements were looked at`);
   const faults: string[] = [];
   for (const isAnalyzed of [false, true]) {
     if (isAnalyzed) for (const table of LARGE) await database.query(`analyze ${table}`);

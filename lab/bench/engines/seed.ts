@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { sealingKeyOf, sealWith } from "../../../src/core/admin/secrets/seal.ts";
 import { BUCKETS, bucketOfValue, placeOf } from "../../../src/core/database/buckets.ts";
+import { rowOf } from "../../../src/features/preference-centers/links.ts";
 import { EVENT_NAMES } from "../workloads/updates.ts";
 import { externalIdOf } from "../workloads/users.ts";
 
@@ -11,6 +13,9 @@ import { externalIdOf } from "../workloads/users.ts";
 
 /** A server that applies its first manifest gives this number to the first workspace. */
 export const SEEDED_WORKSPACE = 1;
+
+/** The servers' `SECRET_KEY`, so that they can open what is sealed with it. */
+export const SECRET_KEY = "secret-key-of-the-benchmark";
 
 /** The secret that signs links to pages, so that the load can make them. */
 export const LINK_SECRET = "bench-link-secret";
@@ -132,7 +137,7 @@ export const seedStatements = ({
    from profiles p, generate_series(1, ${Math.min(eventsPerUser, NAMES_PER_USER)}) as k,
      lateral (select (${eventsPerUser} - k) / ${NAMES_PER_USER} as more) as repeated`,
   `insert into link_keys (purpose, version, secret, created_at)
-   values ('preference_center', 1, '${LINK_SECRET}', '2026-01-01')`,
+   values ('preference_center', 1, '${sealWith(sealingKeyOf(SECRET_KEY), LINK_SECRET, rowOf(1))}', '2026-01-01')`,
   "drop function bench_id, bench_bucket, bench_place",
   statistics ? "vacuum analyze" : "vacuum",
   "checkpoint",

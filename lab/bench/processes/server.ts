@@ -3,6 +3,7 @@ import { mkdtemp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { translatedMessage } from "../engines/message.ts";
+import { SECRET_KEY } from "../engines/seed.ts";
 import { GROUPS } from "../workloads/groups.ts";
 
 export interface ServerProcess {
@@ -15,8 +16,6 @@ export interface ServerProcess {
 export const API_KEY = "api-key-of-the-benchmark";
 
 export const BENCH_CENTER = "main";
-
-const SECRET_KEY = "secret-key-of-the-benchmark";
 
 export const ADMIN_TOKEN = "admin-token-of-the-benchmark";
 

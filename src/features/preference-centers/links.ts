@@ -106,7 +106,8 @@ async function addSecret(tx: Transaction, { sealing }: LinkServices, now: Date):
   await insertLinkKey(tx, PURPOSE, { version, secret }, now);
 }
 
-const rowOf = (version: number): string => `link_keys.secret ${PURPOSE} ${version}`;
+/** The place of a key, to seal it for. */
+export const rowOf = (version: number): string => `link_keys.secret ${PURPOSE} ${version}`;
 
 /** @throws Problem UNAVAILABLE if this process does not have the key of other processes. */
 function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] {

@@ -119,8 +119,10 @@ function startArray(type: number, count: number, contentBytes: number) {
         seen |= upper | lower;
         buffer[end++] = (upper << 4) | lower;
       }
-      if (seen >= NO_DIGIT || value.length !== UUID_LENGTH)
-        throw new RangeError(`'${value}' is no UUID.`);
+      if (seen >= NO_DIGIT || value.length !== UUID_LENGTH) {
+        // Without the text, which may name a person: errors are logged.
+        throw new RangeError("A text in a list of ids is no UUID.");
+      }
     },
     text(value: string | null): void {
       if (value === null) {

@@ -1,16 +1,12 @@
 import { Menu } from "@mantine/core";
 import type { FormValidateInput, UseFormReturnType } from "@mantine/form";
-import { type LucideIcon, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Confirm } from "./confirm.tsx";
 import { actions, type Column } from "./data-table.tsx";
 import { tellDone } from "./feedback.tsx";
 import { FormDialog, required } from "./form.tsx";
-import { LoadedTable } from "./loaded-table.tsx";
-import { Card, Page } from "./page.tsx";
-import { type Needed, PermittedButton } from "./permitted.tsx";
+import { List, type ListProps } from "./list.tsx";
 import { RowActions } from "./row-actions.tsx";
-import { Empty, type Loadable } from "./states.tsx";
 
 /*
  * The one list of things that administrators set, such as apps: a table, a button that adds an entry, and for each
@@ -23,24 +19,10 @@ interface Named {
   readonly declared?: boolean;
 }
 
-interface EntriesProps<Body, Entry extends Named, Values extends Record<string, unknown>> {
-  readonly title: string;
-  /** One sentence: the purpose of the list. */
-  readonly about: string;
+interface EntriesProps<Body, Entry extends Named, Values extends Record<string, unknown>>
+  extends Omit<ListProps<Body, Entry>, "keyOf" | "adds" | "add" | "children"> {
   /** One entry, such as `team`. */
   readonly noun: string;
-  readonly icon: LucideIcon;
-  /** The use of an entry, shown while there is none. */
-  readonly purpose: string;
-  /** Whether the list is a separate page, not a card. */
-  readonly isPage?: boolean;
-  readonly from: Loadable<Body>;
-  /** The permission that changing an entry needs. */
-  readonly needed: Needed;
-  /** Whether a row links to its own page. */
-  readonly opens?: boolean;
-  readonly columns: readonly Column<Entry>[];
-  rows(body: Body): readonly Entry[];
   /** The initial values of the form; without an entry, for a new one. */
   initial(entry?: Entry): Values;
   readonly validate?: FormValidateInput<Values>;
@@ -62,50 +44,22 @@ type Dialog<Entry> = { readonly kind: "edit" | "remove"; readonly entry?: Entry 
 export function Entries<Body, Entry extends Named, Values extends Record<string, unknown>>(
   props: EntriesProps<Body, Entry, Values>,
 ) {
-  const { title, about, noun, icon, purpose, isPage = false, from, needed, rows, columns } = props;
+  const { noun, columns, remove } = props;
   const [dialog, setDialog] = useState<Dialog<Entry>>();
   const close = () => setDialog(undefined);
-  const frame = {
-    title,
-    about,
-    actions: (
-      <PermittedButton
-        needed={needed}
-        {...(!isPage && { size: "xs" })}
-        leftSection={<Plus size={isPage ? 15 : 14} />}
-        onClick={() => setDialog({ kind: "edit" })}
-      >
-        Add {withArticle(noun)}
-      </PermittedButton>
-    ),
-  };
-  const content = (
-    <>
-      <LoadedTable
-        from={from}
-        label={title}
-        columns={[...columns.map(byName), ...(props.remove ? [actionsOf(props, setDialog)] : [])]}
-        rows={rows}
-        keyOf={({ id, name }) => id ?? name}
-        opens={props.opens}
-        empty={
-          <Empty icon={icon} title={`No ${title.toLowerCase()} yet`}>
-            {purpose}
-          </Empty>
-        }
-      />
+  return (
+    <List
+      {...props}
+      adds={`Add ${withArticle(noun)}`}
+      add={() => setDialog({ kind: "edit" })}
+      columns={[...columns.map(byName), ...(remove ? [actionsOf(props, setDialog)] : [])]}
+      keyOf={({ id, name }) => id ?? name}
+    >
       {dialog?.kind === "edit" && <Edit {...props} entry={dialog.entry} close={close} />}
       {dialog?.kind === "remove" && dialog.entry && (
         <Remove {...props} entry={dialog.entry} close={close} />
       )}
-    </>
-  );
-  return isPage ? (
-    <Page {...frame}>{content}</Page>
-  ) : (
-    <Card {...frame} flush>
-      {content}
-    </Card>
+    </List>
   );
 }
 

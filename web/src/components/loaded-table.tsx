@@ -6,7 +6,7 @@ import { type Loadable, Loaded } from "./states.tsx";
 
 /* Tables of what queries read, with their states while there is nothing to show. */
 
-interface LoadedTableProps<Body, Entry extends RowData>
+export interface LoadedTableProps<Body, Entry extends RowData>
   extends Omit<DataTableProps<Entry>, "rows" | "more"> {
   readonly from: Loadable<Body>;
   /** The lines that are shown while it loads. */

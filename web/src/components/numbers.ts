@@ -7,3 +7,6 @@ export const numberText = (value: number): string => NUMBER.format(value);
 /** An amount with its currency, with as many digits as the currency has. */
 export const amountText = (amount: number, currency: string): string =>
   new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
+
+export const total = (values: readonly number[]): number =>
+  values.reduce((sum, each) => sum + each, 0);

@@ -1,4 +1,5 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
 import { CodeBlock } from "./code-block.tsx";
 import { useReturnFocus } from "./return-focus.ts";
 import { Notice } from "./states.tsx";
@@ -6,6 +7,10 @@ import { Notice } from "./states.tsx";
 interface SecretDialogProps {
   readonly title: string;
   readonly secret: string;
+  /** What it is, for the button that copies it. */
+  readonly label?: string;
+  /** Above it, instead of the sentence that it is never shown again. */
+  readonly children?: ReactNode;
   close(): void;
 }
 
@@ -13,7 +18,8 @@ interface SecretDialogProps {
  * A secret that is shown this once. Only its button closes the dialog, so that no accidental click
  * loses the secret.
  */
-export function SecretDialog({ title, secret, close }: SecretDialogProps) {
+export function SecretDialog(props: SecretDialogProps) {
+  const { title, secret, label = "Secret", children, close } = props;
   useReturnFocus();
   return (
     <Modal
@@ -26,8 +32,8 @@ export function SecretDialog({ title, secret, close }: SecretDialogProps) {
       size="lg"
     >
       <Stack>
-        <Notice tone="warn">Copy it now: it is never shown again.</Notice>
-        <CodeBlock code={secret} label="Secret" />
+        {children ?? <Notice tone="warn">Copy it now: it is never shown again.</Notice>}
+        <CodeBlock code={secret} label={label} />
         <Group justify="flex-end">
           <Button onClick={close} data-autofocus>
             I have copied it

@@ -4,12 +4,12 @@ import { Users } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { Chart, type Line } from "../../components/chart.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
-import { amountText, numberText } from "../../components/numbers.ts";
+import { amountText, numberText, total } from "../../components/numbers.ts";
 import { Empty, Loaded } from "../../components/states.tsx";
 import type { OverviewTabProps } from "../../feature.ts";
 import { type Customers, useCustomers } from "./api.ts";
 import { Subscribers, Top } from "./lists.tsx";
-import { Change, total } from "./numbers.tsx";
+import { Change } from "./numbers.tsx";
 import { daysOf } from "./periods.ts";
 
 /** What the users of a workspace did in the last days, compared with as many days before. */

@@ -8,7 +8,7 @@ import { FeatureLink } from "../../components/feature-link.tsx";
 import { Figures, sizeText, usersText } from "../../components/figures.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { LoadedTable } from "../../components/loaded-table.tsx";
-import { numberText } from "../../components/numbers.ts";
+import { numberText, total } from "../../components/numbers.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -20,7 +20,7 @@ import {
   useEventProperties,
   useOccurrences,
 } from "./api.ts";
-import { Change, total } from "./numbers.tsx";
+import { Change } from "./numbers.tsx";
 import { daysOf, PERIODS } from "./periods.ts";
 
 const route = getRouteApi("/w/$workspace/catalogue/event");
@@ -103,7 +103,6 @@ function OverTime({ data }: { readonly data: EventByDay }) {
 
 function Occurrences({ workspace, name }: EventProps) {
   const occurrences = useOccurrences(workspace, name);
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
   return (
     <Card
       title="Latest occurrences"
@@ -113,7 +112,7 @@ function Occurrences({ workspace, name }: EventProps) {
       <LoadedTable
         from={occurrences}
         label="Latest occurrences"
-        columns={columns}
+        columns={columnsOf(workspace)}
         rows={({ occurrences: rows }) => rows}
         keyOf={(each) => `${each.platform_id} ${each.time} ${JSON.stringify(each.properties)}`}
         opens

@@ -2,11 +2,12 @@ import { Link } from "@tanstack/react-router";
 import { BookOpen, Mail } from "lucide-react";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
-import { numberText } from "../../components/numbers.ts";
+import { numberText, total } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
+import { channelName } from "../../components/tag.tsx";
 import type { Customers } from "./api.ts";
-import { Change, total } from "./numbers.tsx";
+import { Change } from "./numbers.tsx";
 
 interface ListsProps {
   readonly data: Customers;
@@ -78,12 +79,6 @@ interface ChannelRow {
   readonly changes: Pick<Customers["email"], "opt_ins" | "opt_outs">;
 }
 
-const CHANNELS: Readonly<Record<string, string>> = {
-  email: "Email",
-  sms: "SMS",
-  whatsapp: "WhatsApp",
-};
-
 /** As many as the server gives. */
 const MOST_GROUPS = 100;
 
@@ -124,10 +119,8 @@ const channelColumns = (workspace: string): Column<ChannelRow>[] => [
       <bdi>{original.name}</bdi>
     </Link>
   )),
-  column(
-    "Channel",
-    { sortBy: ({ channel }) => CHANNELS[channel] ?? channel, width: "8rem" },
-    (original) => CHANNELS[original.channel] ?? original.channel,
+  column("Channel", { sortBy: ({ channel }) => channelName(channel), width: "8rem" }, (original) =>
+    channelName(original.channel),
   ),
   column("Subscribed", { sortBy: "subscribed", end: true, width: "8rem" }, (original) =>
     numberText(original.subscribed),

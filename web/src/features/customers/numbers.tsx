@@ -6,9 +6,6 @@ const PERCENT = new Intl.NumberFormat(undefined, {
   signDisplay: "exceptZero",
 });
 
-export const total = (values: readonly number[]): number =>
-  values.reduce((sum, each) => sum + each, 0);
-
 interface ChangeProps {
   readonly value: number;
   readonly before: number;

@@ -1,4 +1,3 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
 import { MailPlus } from "lucide-react";
 import { useState } from "react";
 import { useSession } from "../../api/session.ts";
@@ -8,12 +7,11 @@ import {
   useCredentialsOf,
   useOwnCredentials,
 } from "../../api/sign-in.ts";
-import { CodeBlock } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
-import { useReturnFocus } from "../../components/return-focus.ts";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { exactTime, Time } from "../../components/time.tsx";
 import { nameOfPerson, type Person } from "./api.ts";
@@ -27,35 +25,16 @@ interface LinkDialogProps {
   close(): void;
 }
 
-/** The link, shown this once: only its button closes the dialog. */
-export function LinkDialog({ name, invitation, close }: LinkDialogProps) {
-  useReturnFocus();
-  return (
-    <Modal
-      opened
-      onClose={close}
-      title={`The link for ${name}`}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      withCloseButton={false}
-      size="lg"
-    >
-      <Stack>
-        {invitation.mailed && <Notice tone="good">It was mailed to {name} as well.</Notice>}
-        <Notice tone="warn">
-          Send it to {name} alone: whoever opens it first signs in as {name}. It works once, until{" "}
-          {exactTime(invitation.expires_at)}, and is not shown again. You can make another.
-        </Notice>
-        <CodeBlock code={invitation.url} label="Link" />
-        <Group justify="flex-end">
-          <Button onClick={close} data-autofocus>
-            I have copied it
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
-  );
-}
+/** The link, shown this once. */
+export const LinkDialog = ({ name, invitation, close }: LinkDialogProps) => (
+  <SecretDialog title={`The link for ${name}`} secret={invitation.url} label="Link" close={close}>
+    {invitation.mailed && <Notice tone="good">It was mailed to {name} as well.</Notice>}
+    <Notice tone="warn">
+      Send it to {name} alone: whoever opens it first signs in as {name}. It works once, until{" "}
+      {exactTime(invitation.expires_at)}, and is not shown again. You can make another.
+    </Notice>
+  </SecretDialog>
+);
 
 /** Says that links, passwords and passkeys are off, where they are. @returns whether they are on. */
 export const useIsLocalOn = (): boolean => useOwnCredentials().data?.local ?? true;

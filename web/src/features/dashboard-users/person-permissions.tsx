@@ -1,6 +1,6 @@
 import { Menu } from "@mantine/core";
 import { Layers, Pencil, Plus } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
@@ -26,7 +26,6 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
   const { change } = useChangePeople();
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const columns = useMemo(() => columnsOf(setDialog), []);
   const others = workspaces.filter((name) => appGroup.every((each) => each.appGroupName !== name));
   const isAdmin = companyPermissions.includes("admin");
   const save = (company: CompanyPermissions, groups: readonly Access[]) =>
@@ -70,7 +69,7 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
       >
         <DataTable
           label="Permissions by workspace"
-          columns={columns}
+          columns={columnsOf(setDialog)}
           rows={appGroup}
           keyOf={({ appGroupName }) => appGroupName}
           empty={

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { Chart, type Line } from "../../components/chart.tsx";
+import { total } from "../../components/numbers.ts";
 import type { Overview, Period } from "./api.ts";
-import { lastOf, total } from "./numbers.ts";
 
 const SLOT: Readonly<Record<Period, string>> = {
   hour: "per 10 seconds",
@@ -132,3 +132,7 @@ function chartsOf(data: Overview, slot: string): readonly ChartOf[] {
 }
 
 const NUMBER = new Intl.NumberFormat("en");
+
+/** The latest number that is there. */
+export const lastOf = (values: readonly (number | null)[]): number | null =>
+  values.findLast((value) => value !== null) ?? null;

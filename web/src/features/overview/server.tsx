@@ -1,13 +1,13 @@
 import { Activity } from "lucide-react";
 import { useUserCount } from "../../api/users.ts";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
+import { total } from "../../components/numbers.ts";
 import { Empty, Loaded } from "../../components/states.tsx";
 import type { OverviewTabProps } from "../../feature.ts";
 import type { Overview } from "./api.ts";
 import { useOverview } from "./api.ts";
 import { Attention } from "./attention.tsx";
-import { Charts } from "./charts.tsx";
-import { lastOf, total } from "./numbers.ts";
+import { Charts, lastOf } from "./charts.tsx";
 
 /** The traffic of a workspace, and what needs attention. */
 export function ServerTab({ workspace, period: chosen }: OverviewTabProps) {

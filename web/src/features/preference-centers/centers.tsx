@@ -1,17 +1,14 @@
 import { TextInput } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Plus, SlidersHorizontal } from "lucide-react";
-import { useMemo, useState } from "react";
+import { SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
-import { LoadedTable } from "../../components/loaded-table.tsx";
+import { List } from "../../components/list.tsx";
 import { newId } from "../../components/new-id.ts";
-import { Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
-import { Empty } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
@@ -24,35 +21,22 @@ export function CentersPage() {
   const { put } = useChangeCenters(workspace);
   const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
   return (
-    <Page
+    <List
+      isPage
       title="Preference centers"
       about="Pages where users choose what they receive, each with its own link."
-      actions={
-        <PermittedButton
-          needed={{ workspace, needs: "manage_email_settings" }}
-          leftSection={<Plus size={15} />}
-          onClick={() => setAdding(true)}
-        >
-          Add a center
-        </PermittedButton>
-      }
+      icon={SlidersHorizontal}
+      purpose="A new center has a ready page in 20 and more languages, which you can replace with your own."
+      needed={{ workspace, needs: "manage_email_settings" }}
+      adds="Add a center"
+      add={() => setAdding(true)}
+      from={centers}
+      columns={columnsOf(workspace)}
+      rows={(body) => body.preference_centers}
+      keyOf={({ id }) => id}
+      opens
     >
-      <LoadedTable
-        from={centers}
-        label="Preference centers"
-        columns={columns}
-        rows={(body) => body.preference_centers}
-        keyOf={({ id }) => id}
-        opens
-        empty={
-          <Empty icon={SlidersHorizontal} title="No preference centers yet">
-            A new center has a ready page in 20 and more languages, which you can replace with your
-            own.
-          </Empty>
-        }
-      />
       {isAdding && (
         <FormDialog
           title="Add a preference center"
@@ -79,7 +63,7 @@ export function CentersPage() {
           )}
         </FormDialog>
       )}
-    </Page>
+    </List>
   );
 }
 

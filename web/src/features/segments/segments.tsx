@@ -22,7 +22,6 @@ export function SegmentsPage() {
   const segments = useSegments(workspace);
   const { data } = useSegmentSizes(workspace);
   const sizes = useMemo(() => new Map(data?.segments.map((each) => [each.id, each])), [data]);
-  const columns = useMemo(() => columnsOf(workspace, sizes), [workspace, sizes]);
   return (
     <Page
       title="Segments"
@@ -40,7 +39,7 @@ export function SegmentsPage() {
       <LoadedTable
         from={segments}
         label="Segments"
-        columns={columns}
+        columns={columnsOf(workspace, sizes)}
         rows={({ segments: rows }) => rows}
         keyOf={({ id }) => id}
         opens

@@ -1,7 +1,7 @@
 import { Menu } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -118,13 +118,12 @@ function IntegrationView({ workspace, integration }: ViewProps) {
 
 function Runs({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const pages = useRuns(workspace, id);
-  const columns = useMemo(() => columnsOf(workspace, id), [workspace, id]);
   return (
     <div>
       <PagedTable
         from={pages}
         label="Runs"
-        columns={columns}
+        columns={columnsOf(workspace, id)}
         rows={({ results }) => results}
         keyOf={({ run_id }) => run_id}
         opens

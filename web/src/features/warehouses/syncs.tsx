@@ -1,12 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { DatabaseZap, Plus } from "lucide-react";
-import { useMemo, useState } from "react";
+import { DatabaseZap } from "lucide-react";
+import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
-import { LoadedTable } from "../../components/loaded-table.tsx";
-import { Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
-import { Empty } from "../../components/states.tsx";
+import { List } from "../../components/list.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { type Integration, useIntegrations } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
@@ -18,37 +15,25 @@ export function SyncsPage() {
   const { workspace } = route.useParams();
   const integrations = useIntegrations(workspace);
   const [isAdding, setAdding] = useState(false);
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
   return (
-    <Page
+    <List
+      isPage
       title="Syncs"
       about="Integrations bring rows of a warehouse or of files to the users of this workspace."
-      actions={
-        <PermittedButton
-          needed={{ workspace, needs: "manage_external_integrations" }}
-          leftSection={<Plus size={15} />}
-          onClick={() => setAdding(true)}
-        >
-          Add an integration
-        </PermittedButton>
-      }
+      icon={DatabaseZap}
+      purpose="An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a schedule or when you start it."
+      needed={{ workspace, needs: "manage_external_integrations" }}
+      adds="Add an integration"
+      add={() => setAdding(true)}
+      from={integrations}
+      label="Integrations"
+      columns={columnsOf(workspace)}
+      rows={(body) => body.integrations}
+      keyOf={({ integration_id }) => integration_id}
+      opens
     >
-      <LoadedTable
-        from={integrations}
-        label="Integrations"
-        columns={columns}
-        rows={(body) => body.integrations}
-        keyOf={({ integration_id }) => integration_id}
-        opens
-        empty={
-          <Empty icon={DatabaseZap} title="No integrations yet">
-            An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a
-            schedule or when you start it.
-          </Empty>
-        }
-      />
       {isAdding && <EditIntegration workspace={workspace} close={() => setAdding(false)} />}
-    </Page>
+    </List>
   );
 }
 

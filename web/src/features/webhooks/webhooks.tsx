@@ -1,13 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus, Webhook as WebhookIcon } from "lucide-react";
-import { useMemo, useState } from "react";
+import { Webhook as WebhookIcon } from "lucide-react";
+import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
-import { LoadedTable } from "../../components/loaded-table.tsx";
-import { Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
+import { List } from "../../components/list.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
-import { Empty } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useWebhooks, type Webhook } from "./api.ts";
@@ -21,34 +18,22 @@ export function WebhooksPage() {
   const webhooks = useWebhooks(workspace);
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
   return (
-    <Page
+    <List
+      isPage
       title="Webhooks"
       about="Where to deliver changes of users, in order and signed, with retries until they are accepted."
-      actions={
-        <PermittedButton
-          needed={{ workspace, needs: "admin" }}
-          leftSection={<Plus size={15} />}
-          onClick={() => setAdding(true)}
-        >
-          Add a webhook
-        </PermittedButton>
-      }
+      icon={WebhookIcon}
+      purpose="A webhook sends each change of a user to a URL of yours, as it happens."
+      needed={{ workspace, needs: "admin" }}
+      adds="Add a webhook"
+      add={() => setAdding(true)}
+      from={webhooks}
+      columns={columnsOf(workspace)}
+      rows={(body) => body.webhooks}
+      keyOf={({ id }) => id}
+      opens
     >
-      <LoadedTable
-        from={webhooks}
-        label="Webhooks"
-        columns={columns}
-        rows={(body) => body.webhooks}
-        keyOf={({ id }) => id}
-        opens
-        empty={
-          <Empty icon={WebhookIcon} title="No webhooks yet">
-            A webhook sends each change of a user to a URL of yours, as it happens.
-          </Empty>
-        }
-      />
       {isAdding && (
         <EditWebhook workspace={workspace} close={() => setAdding(false)} created={setSecret} />
       )}
@@ -59,7 +44,7 @@ export function WebhooksPage() {
           close={() => setSecret(undefined)}
         />
       )}
-    </Page>
+    </List>
   );
 }
 

@@ -273,7 +273,7 @@ limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres "$1" --part limits; }
 # What PostgreSQL changes in commands and child processes. The rest runs in the night.
 system_on_postgres() {
   local files
-  mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' | sed 's/^\.//; s/\.test\.ts$//' | sort |
+  mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' -not -path '*/night/*' | sed 's/^\.//; s/\.test\.ts$//' | sort |
     grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
   on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}"
 }

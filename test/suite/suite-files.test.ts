@@ -55,7 +55,7 @@ test("on PostgreSQL the suite runs the files that use a server, and leaves out r
 });
 
 test("on PostgreSQL the suite leaves out commands that only send HTTP to the shared server, but for round trips", () => {
-  const { taken, leftOut } = suiteFiles(FOLDER, { parts: ["system"], engine: "postgres" });
+  const { taken, leftOut } = suiteFiles(FOLDER, { parts: ["system", "night"], engine: "postgres" });
   for (const name of [
     "system/keys-command",
     "import/system/import-files",
@@ -65,7 +65,7 @@ test("on PostgreSQL the suite leaves out commands that only send HTTP to the sha
   }
   for (const name of [
     "system/round-trip",
-    "system/large-round-trip",
+    "system/night/large-round-trip",
     "system/crash",
     "system/backup",
     "webhooks/system/webhook-restarts",

@@ -1,7 +1,7 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has five parts, distinguished by folder: of everything (`system/`) or of a feature (`webhooks/system/`). `npm test` runs the first one and one page in
+ * The suite has six parts, distinguished by folder: of everything (`system/`) or of a feature (`webhooks/system/`). `npm test` runs the first one and one page in
  * a browser:
  *
  * - `main`: every folder but the following, laid out like `src/`: what each feature does
@@ -10,6 +10,7 @@
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
  * - `limits/`: time, growth and memory, measured one file at a time
+ * - `night/`, below any of these: the rest of a kind of which `.ci/run` tries a sample, and what takes minutes; `.ci/nightly` runs it
  *
  * On PostgreSQL a run leaves out the files that no engine can change. A test finds PostgreSQL only by the variable
  * that names it. A file that does not read the variable, and imports no file of ours that does, runs the same code on
@@ -20,7 +21,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-export const PARTS = ["main", "long", "system", "browser", "limits"] as const;
+export const PARTS = ["main", "night", "long", "system", "browser", "limits"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** The page in a browser that `npm test` opens, if there is a browser. */
@@ -34,7 +35,7 @@ const NAMES_POSTGRES = "TEST_DATABASE_URL";
 const OPENS_DATABASES = /\b(?:TEST_DATABASE_URL|ENGINE|freshDatabase|testConfig|startOwnServer)\b/;
 
 /** They use the shared server, and compare values that each engine writes and reads in its own way. */
-const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/large-round-trip.test.js"];
+const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/night/large-round-trip.test.js"];
 
 export interface SuiteChoice {
   /**
@@ -62,9 +63,12 @@ export const testFiles = (folder: string): string[] =>
 
 /** The part of the suite that a test file belongs to. */
 export function partOf(path: string): Part {
-  const folders = path.split("/").slice(0, -1);
-  return PARTS.find((part) => folders.includes(part)) ?? "main";
+  return PARTS.find((part) => isBelow(path, part)) ?? "main";
 }
+
+/** A file below `limits/night/` is of the part `night`, and still runs alone. */
+export const isBelow = (path: string, folder: string): boolean =>
+  path.split("/").slice(0, -1).includes(folder);
 
 /** The path of a test file without its ending, as `npm test -- NAME` takes it. */
 export const nameOf = (path: string): string => path.replace(/\.test\.js$/, "");
@@ -96,7 +100,7 @@ export function suiteFiles(
 function dependsOnEngine(folder: string, path: string): boolean {
   const place = join(folder, path);
   if (!reaches(place, NAMES_POSTGRES)) return false;
-  if (partOf(path) !== "system" || ABOUT_STORED_VALUES.includes(path)) return true;
+  if (!isBelow(path, "system") || ABOUT_STORED_VALUES.includes(path)) return true;
   return OPENS_DATABASES.test(readFileSync(place, "utf8"));
 }
 

@@ -1,5 +1,5 @@
 /*
- * `npm test`, `npm run test:long`, `test:system`, `test:browser`, `test:limits` and `test:all`: runs parts of the suite
+ * `npm test`, `npm run test:long`, `test:system`, `test:browser`, `test:limits`, `test:night` and `test:all`: runs parts of the suite
  * (suite-files.ts), or with `npm test -- NAME …` the files whose path contains a name.
  *
  *     node dist/test/suite/suite.js [--part PART …] [--engineless PART …] [NAME …]
@@ -21,10 +21,10 @@ import { parseArgs } from "node:util";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import { skipWithoutChromium } from "../browser/chromium.ts";
 import {
+  isBelow,
   nameOf,
   PARTS,
   type Part,
-  partOf,
   SMOKE_TEST,
   suiteFiles,
   testFiles,
@@ -76,7 +76,7 @@ rmSync(failedTests, { force: true });
 /** How many tests were not skipped. */
 let ran = 0;
 const suiteRun = beginRun();
-const alone = taken.filter((path) => partOf(path) === "limits");
+const alone = taken.filter((path) => isBelow(path, "limits"));
 const together = taken.filter((path) => !alone.includes(path));
 const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
 if (together.length > 0) await runFiles(together, Math.min(atMost, together.length), suiteRun);

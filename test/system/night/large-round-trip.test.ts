@@ -11,12 +11,12 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { describe, test } from "node:test";
-import { textLinesOf } from "../../src/core/base/lines.ts";
-import { AWKWARD_TEXT } from "../awkward-text.ts";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { textLinesOf } from "../../../src/core/base/lines.ts";
+import { AWKWARD_TEXT } from "../../awkward-text.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../child-server.ts";
 
 const ROWS = sized(600, 200_000);
 const COUNT = ROWS.toLocaleString("en-US");

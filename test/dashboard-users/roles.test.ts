@@ -50,6 +50,13 @@ describe("roles", () => {
     assert.match(again.body.message, /comes with Rapport/);
   });
 
+  test("a role that repeats permissions without end is refused by the name of the field", async () => {
+    const permissions = Array(1_000).fill("view_pii");
+    const { status, body } = await server.admin("PUT", `${ROLES}/endless`, { permissions });
+    assert.equal(status, 400);
+    assert.match(body.message, /'permissions'/);
+  });
+
   test("a manifest names a ready role, and the exported manifest does not declare it", async () => {
     await addColleague(server, { roles: { demo: "developer" } });
     const { body } = await server.admin("GET", "/admin/v1/workspaces/demo/manifest");

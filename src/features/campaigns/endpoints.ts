@@ -96,8 +96,10 @@ const listCanvasesEndpoint = endpoint({
 
 const CampaignBody = Type.Object({ name: Name }, { additionalProperties: false });
 
+const MOST_STEPS = 1_000;
+
 const CanvasBody = Type.Object(
-  { name: Name, step_ids: Type.Array(Uuid) },
+  { name: Name, step_ids: Type.Array(Uuid, { maxItems: MOST_STEPS }) },
   { additionalProperties: false },
 );
 

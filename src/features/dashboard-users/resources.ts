@@ -65,6 +65,7 @@ const PermissionSet = Type.Object(
     name: Name,
     permissions: Type.Optional(
       Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
+        maxItems: WORKSPACE_PERMISSIONS.length,
         description: "The permissions of a user with the set in a workspace.",
       }),
     ),

@@ -18,6 +18,12 @@ export interface SessionRow {
   readonly isLocalOn: boolean;
 }
 
+/** The permission sets that a user `u` names, by their names: a company may have many more. */
+const SETS_OF_USER = `(select jsonb_object_agg(p.name, p.permissions) from permission_sets p
+  where p.company_id = u.company_id and p.name in (
+    select jsonb_path_query(u.attributes::jsonb,
+      '$.permissions.appGroup[*].appGroupPermissionSets[*].appGroupPermissionSetName') #>> '{}'))`;
+
 /**
  * The sessions with these hashes that have not ended: neither expired nor idle, of a user who still exists and
  * is active, or of the administrator with this print of the admin token.
@@ -30,8 +36,7 @@ export async function selectSessions(
   const rows = await database.query<SessionRow>(
     `select s.session_hash as hash, s.last_used_at as "lastUsedAt", s.expires_at as "expiresAt",
        s.user_id as "userId", u.attributes,
-       (select jsonb_object_agg(p.name, p.permissions) from permission_sets p
-        where p.company_id = u.company_id) as sets, s.way,
+       ${SETS_OF_USER} as sets, s.way,
        coalesce((select local from sign_in_settings limit 1), false) as "isLocalOn"
      from dashboard_sessions s left join dashboard_users u on u.user_id = s.user_id
      where s.session_hash = any($1::text[]) and s.expires_at > $2 and s.last_used_at > $3
@@ -174,15 +179,14 @@ export async function updateLastSignIn(
   return rows.find(({ attributes }) => attributes.active !== false)?.attributes.userName;
 }
 
-/** The attributes of a user who is active, locked until the transaction ends; and all permission sets. */
+/** The attributes of a user who is active, locked until the transaction ends; and the permission sets that they name. */
 export async function lockActiveUser(
   tx: Transaction,
   userId: string,
 ): Promise<{ readonly attributes: UserAttributes; readonly sets: PermissionSets } | undefined> {
   const rows = await tx.query<{ attributes: UserAttributes; sets: PermissionSets | null }>(
     `update dashboard_users u set updated_at = updated_at where user_id = $1 returning attributes,
-       (select jsonb_object_agg(p.name, p.permissions) from permission_sets p
-        where p.company_id = u.company_id) as sets`,
+       ${SETS_OF_USER} as sets`,
     [userId],
   );
   const [row] = rows.filter(({ attributes }) => attributes.active !== false);

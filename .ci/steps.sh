@@ -357,11 +357,12 @@ generators() {
 
 archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
 
-# The tarballs of a folder, or of this build. Types under every kind of module resolution: test/system/packages.test.ts.
-tarballs() {
+# tarballs_on VERSION…: the tarballs of this build, or of the folder TARBALLS. Types under every kind of module resolution:
+# test/system/packages.test.ts.
+tarballs_on() {
   local project=$scratch/project version
   mkdir -p "$project"
-  if [ -n "${1:-}" ]; then cp "$1"/rapport-*.tgz "$project"; else node dist/build/pack.js "$project"; fi
+  if [ -n "${TARBALLS:-}" ]; then cp "$TARBALLS"/rapport-*.tgz "$project"; else node dist/build/pack.js "$project"; fi
   cp -r examples "$project"
   (
     cd "$project"
@@ -370,7 +371,7 @@ tarballs() {
     from_network npm install --no-audit --no-fund --save-dev ./rapport-server-*.tgz ./rapport-client-*.tgz \
       braze-api@2.13.4 vitest@3.2.7 jest@30.5.2
   )
-  for version in $PROJECT_NODES; do
+  for version in "$@"; do
     (
       with_node "$version"
       cd "$project"
@@ -430,7 +431,9 @@ await_server() {
 test_tarballs() {
   export TEST_RESULTS=$scratch
   trap 'rm -rf "$scratch"' EXIT
-  tarballs "$1"
+  # The versions are words.
+  # shellcheck disable=SC2086
+  TARBALLS=$1 tarballs_on $PROJECT_NODES
 }
 
 # `npm start` in a folder without data, and the first request that the README shows.

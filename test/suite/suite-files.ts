@@ -9,7 +9,7 @@
  *   interruption at many points, floods, data of a large size
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
- * - `limits/`: time, growth and memory, measured one file at a time
+ * - `limits/`: time, growth and memory, measured with little beside it
  * - `night/`, below any of these: the rest of a kind of which `.ci/run` tries a sample, and what takes minutes; `.ci/nightly` runs it
  *
  * On PostgreSQL a run leaves out the files that no engine can change. A test finds PostgreSQL only by the variable

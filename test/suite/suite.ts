@@ -8,8 +8,8 @@
  * once and then runs many files, which share its server (`startServer()` in harness.ts). There is
  * one process more than the machine has cores (or TEST_PROCESSES), because a process often waits
  * for a server that it starts. The queue is a folder with one entry per file, from which the
- * processes take entries in order, the longest first (suite-times.ts); see suite-process.ts. Files of `limits/` run separately, after
- * the others. Node's own runner collects the results and prints them.
+ * processes take entries in order, the longest first (suite-times.ts); see suite-process.ts. Files of `limits/` run after the others,
+ * two at a time: they measure the processor time of their own process, or wait. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -80,7 +80,7 @@ const alone = taken.filter((path) => isBelow(path, "limits"));
 const together = taken.filter((path) => !alone.includes(path));
 const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
 if (together.length > 0) await runFiles(together, Math.min(atMost, together.length), suiteRun);
-if (alone.length > 0) await runFiles(alone, 1, suiteRun);
+if (alone.length > 0) await runFiles(alone, Math.min(2, atMost, alone.length), suiteRun);
 if (failed.size > 0) {
   process.exitCode = 1;
   writeFileSync(failedTests, `${[...failed].join("\n")}\n`);

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { OUTAGES, type Outage } from "../../lab/torture/outage/faults.ts";
-import { runOnce } from "../../lab/torture/outage/outage.ts";
-import { openStage, type Stage } from "../../lab/torture/outage/stage.ts";
-import { ENGINE } from "../harness.ts";
+import { OUTAGES, type Outage } from "../../../lab/torture/outage/faults.ts";
+import { runOnce } from "../../../lab/torture/outage/outage.ts";
+import { openStage, type Stage } from "../../../lab/torture/outage/stage.ts";
+import { ENGINE } from "../../harness.ts";
 
 const skip = ENGINE !== "postgres" && "the embedded engine has no locks of others";
 

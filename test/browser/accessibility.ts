@@ -23,7 +23,7 @@ const settle = (colorScheme: string) => `(async () => {
 const isThorough = Boolean(process.env.TEST_THOROUGH);
 
 /**
- * The rules that a theme is checked with. The themes differ in colours, so `npm test` checks the dark one with the two
+ * The rules that a theme is checked with. The themes differ in colours, so the dark one is checked with the two
  * rules that look at colours; with TEST_THOROUGH=1, as `.ci/nightly` sets it, each theme is checked with every rule.
  */
 export const RULES_OF = {
@@ -53,23 +53,26 @@ export async function violationsIn(
   );
 }
 
-/** The popups of a page that is checked by itself. */
-interface Opened {
-  /** A selector of all that `npm test` looks at: with TEST_THOROUGH=1 the page behind it is checked again. */
-  readonly within: string;
-  /** Built of the same parts as another of its kind: `npm test` looks at the colours of the dark theme once a kind. */
-  readonly isFirstOfKind: boolean;
+export const BOTH_THEMES = ["light", "dark"] as const;
+
+interface AccessibilityOptions {
+  /** A selector of the checked part, such as a dialog; with TEST_THOROUGH=1 the page behind it is checked again. */
+  readonly within?: string;
+  /** By default the light one, and with TEST_THOROUGH=1 both: they differ only in colours. */
+  readonly themes?: readonly ("light" | "dark")[];
 }
 
-/** Checks the shown content for accessibility in the light and in the dark theme. */
-export async function assertAccessible(page: Page, opened?: Opened): Promise<void> {
-  const within = isThorough ? undefined : opened?.within;
-  const hasDark = isThorough || (opened?.isFirstOfKind ?? true);
-  for (const colorScheme of hasDark ? (["light", "dark"] as const) : (["light"] as const)) {
+/** Checks the shown content for accessibility. */
+export async function assertAccessible(
+  page: Page,
+  { within, themes = isThorough ? BOTH_THEMES : ["light"] }: AccessibilityOptions = {},
+): Promise<void> {
+  for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     await runIn(page, `show the ${colorScheme} theme`, settle(colorScheme));
-    const found = await violationsIn(page, RULES_OF[colorScheme], within);
+    const checked = isThorough ? undefined : within;
+    const found = await violationsIn(page, RULES_OF[colorScheme], checked);
     assert.deepEqual(found, [], `${colorScheme} theme`);
   }
-  await page.emulateMedia({ colorScheme: "light" });
+  if (themes.includes("dark")) await page.emulateMedia({ colorScheme: "light" });
 }

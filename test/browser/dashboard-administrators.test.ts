@@ -4,14 +4,7 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startOwnServer } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
-import {
-  assertFits,
-  goTo,
-  isLoaded,
-  SCREENS,
-  skipWithoutBrowser as skip,
-  startDashboard,
-} from "./dashboard-browser.ts";
+import { goTo, isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { tabTo } from "./tab-to.ts";
 
 describe("dashboard users in the dashboard", { skip }, async () => {
@@ -47,13 +40,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.getByRole("option", { name: option, exact: true }).click();
     await page.keyboard.press("Escape");
   }
-
-  test("the page of dashboard users states its purpose while there are none", async () => {
-    const { page, complaints } = await dashboard.open(LIST);
-    await page.getByText("No dashboard users yet").waitFor();
-    await assertAccessible(page);
-    assert.deepEqual(complaints, []);
-  });
 
   test("with the keyboard alone an administrator adds a colleague and gets a link", async () => {
     const { page, complaints } = await dashboard.open(LIST);
@@ -166,61 +152,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.getByRole("table", { name: "Dashboard users" }).waitFor();
     assert.equal((await server.admin("GET", `${PATH}/${id}`)).status, 404);
     assert.deepEqual(complaints, []);
-  });
-
-  test("the list finds a person by a part of the name, keeps the search in its address, and loads the next pages", async () => {
-    for (let each = 0; each < 105; each += 1) await create({ family_name: "Byron" });
-    await create({ family_name: "Noether" });
-    const { page, complaints } = await dashboard.open(LIST);
-    await page.getByLabel("Find dashboard users").fill("noeth");
-    await page.getByRole("link", { name: "Ada Noether" }).waitFor();
-    await page.getByText("1 in total").waitFor();
-    assert.equal(new URL(page.url()).searchParams.get("query"), "noeth");
-    await goTo(page, `${LIST}?query=byron`);
-    assert.equal(await page.getByLabel("Find dashboard users").inputValue(), "byron");
-    await page.keyboard.press("End");
-    await page.getByText("105 in total").waitFor();
-    await goTo(page, `${LIST}?query=unknown`);
-    await page.getByText("No dashboard user matches").waitFor();
-    assert.deepEqual(complaints, []);
-  });
-
-  test("teams are added and removed in the settings of a workspace", async () => {
-    const { page, complaints } = await dashboard.open(`/w/${name}/settings/teams`);
-    await page.getByRole("button", { name: "Add a team" }).click();
-    await page.getByLabel("Name").fill("Blue");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("button", { name: "Actions for Blue" }).click();
-    await page.getByRole("menuitem", { name: "Remove…" }).click();
-    await page.getByRole("button", { name: "Remove", exact: true }).click();
-    await page.getByRole("button", { name: "Actions for Blue" }).waitFor({ state: "detached" });
-    const { body } = await server.admin("GET", `/admin/v1/workspaces/${name}/teams`);
-    assert.deepEqual(
-      body.teams.map((team: any) => team.name),
-      ["Red"],
-    );
-    assert.deepEqual(complaints, []);
-  });
-
-  test("the page of a person has no violation in either theme, fits on a phone, and says when it fails", async () => {
-    const { id } = await create({
-      active: false,
-      permissions: {
-        companyPermissions: ["admin"],
-        appGroup: [{ appGroupName: name, appGroupPermissions: ["basic_access"] }],
-      },
-    });
-    const { page, complaints } = await dashboard.open(`${LIST}/${id}`, { viewport: SCREENS.phone });
-    await isLoaded(page);
-    await assertFits(page);
-    await assertAccessible(page);
-    await goTo(page, LIST);
-    await assertFits(page);
-    await assertAccessible(page);
-    await page.goto(`${server.url}/dashboard${LIST}/9f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11`);
-    await page.getByRole("alert").getByText("User not found").waitFor();
-    assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a person who may only see dashboard users finds every change disabled, with the reason", async () => {

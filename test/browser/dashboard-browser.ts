@@ -104,6 +104,15 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
   };
 }
 
+/** Signs in with a link of an invitation, in a separate browser. */
+export async function enterWith(dashboard: Dashboard, link: string): Promise<OpenPage> {
+  const opened = await dashboard.openSignedOut("/");
+  await opened.page.goto(link);
+  await opened.page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await isLoaded(opened.page);
+  return opened;
+}
+
 interface EndedTest {
   readonly passed: boolean;
   diagnostic(message: string): void;

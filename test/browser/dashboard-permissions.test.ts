@@ -1,86 +1,20 @@
 /* The dashboard for a person who may see a page but not change its contents. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Page } from "playwright-core";
 import { startServer } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
-import {
-  follow,
-  goTo,
-  isLoaded,
-  skipWithoutBrowser as skip,
-  startDashboard,
-} from "./dashboard-browser.ts";
+import { skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { filledWorkspace } from "./dashboard-workspace.ts";
+import { changingButtons, openAsPerson, SEEING } from "./person-with-permissions.ts";
 
 describe("the dashboard and a person's permissions", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
   const dashboard = await startDashboard(server);
-  const { name, paths } = await filledWorkspace(server);
-
-  /** What the person of the page below holds; a page that is loaded again asks for it. */
-  let held: object = {};
-  const page = await personsPage();
-
-  /**
-   * A page for a person with only these permissions; the server's own refusals have other tests.
-   */
-  async function personsPage(): Promise<Page> {
-    const { page } = await dashboard.open(`/w/${name}/syncs`);
-    await page.route("**/dashboard/session", async (route) => {
-      const response = await route.fetch();
-      const session = await response.json();
-      await route.fulfill({
-        json: { ...session, administrator: false, permissions: held, workspaces: [name] },
-      });
-    });
-    return page;
-  }
-
-  let shown = "";
-
-  /** Opens a page of the workspace with these permissions. */
-  async function openWith(
-    path: string,
-    permissions: readonly string[],
-    company: readonly string[] = [],
-  ): Promise<void> {
-    held = { company, workspaces: { [name]: permissions } };
-    await goTo(page, `/w/${name}${path}`);
-    shown = path;
-  }
-
-  /** Follows a link within the workspace, unless its page is shown already. */
-  async function show(path: string): Promise<void> {
-    if (path !== shown) await follow(page, `/w/${name}${path}`);
-    shown = path;
-  }
-
-  const CASES = [
-    ["/groups", "Add a group", "manage_subscription_groups"],
-    ["/syncs", "Add an integration", "manage_external_integrations"],
-    [`/syncs/${paths.integration}`, "Run now", "manage_external_integrations"],
-    ["/webhooks", "Add a webhook", "admin"],
-    [`/webhooks/${paths.webhook}`, "Send a test", "manage_external_integrations"],
-    [`/webhooks/${paths.webhook}`, "Resume", "admin"],
-    [`/webhooks/${paths.webhook}`, "Actions for CRM", "admin"],
-    ["/preference-centers", "Add a center", "manage_email_settings"],
-    ["/settings/apps", "Add an app", "manage_apps"],
-    ["/settings/teams", "Add a team", "manage_teams"],
-    ["/settings/keys", "Create an API key", "admin"],
-    ["/settings/limits", "Save", "admin"],
-    ["/campaigns", "Add a campaign", "send_campaigns_canvases"],
-    ["/campaigns", "Add a canvas", "send_campaigns_canvases"],
-    ["/campaigns", "Add a message to Welcome", "send_campaigns_canvases"],
-    [`/translations?message=${paths.message}`, "Import", "send_campaigns_canvases"],
-    ["/translations?tab=locales", "Add a locale", "send_campaigns_canvases"],
-    [`/users/${paths.user}?tab=attributes`, "Set an attribute", "import_update_user_data"],
-    [`/users/${paths.user}?tab=attributes`, "Edit plan", "import_update_user_data"],
-  ] as const;
-
-  /** Every page of the cases can be seen with these. */
-  const SEEING = ["basic_access", "view_pii"];
+  const filled = await filledWorkspace(server);
+  const { paths } = filled;
+  const { page, openWith, show } = await openAsPerson(dashboard, filled);
+  const CASES = changingButtons(paths);
 
   test("a button that changes something says which permission is missing, and does nothing", async () => {
     await openWith(CASES[0][0], SEEING);
@@ -97,20 +31,6 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     const actions = page.getByRole("button", { name: /^Actions for/ }).first();
     assert.equal(await actions.getAttribute("aria-disabled"), "true");
     await assertAccessible(page);
-  });
-
-  test("the permission that a button needs enables it, and no other one does", async () => {
-    for (const permission of new Set(CASES.map(([, , each]) => each))) {
-      const own = CASES.filter(([, , needed]) => needed === permission);
-      const foreign = CASES.filter(([, , needed]) => needed !== permission).slice(0, 1);
-      await openWith(own[0]?.[0] ?? "", [...SEEING, permission]);
-      for (const [path, label, needed] of [...own, ...foreign]) {
-        await show(path);
-        const button = page.getByRole("button", { name: label, exact: true });
-        const isDisabled = (await button.getAttribute("aria-disabled")) === "true";
-        assert.equal(isDisabled, needed !== permission, `${label} with ${permission}`);
-      }
-    }
   });
 
   test("what needs the company's admin says so to a person who may only see it", async () => {
@@ -188,18 +108,5 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await page.getByText("Nothing matches “ada”").waitFor();
     assert.equal(await options.count(), 0);
     await page.keyboard.press("Escape");
-  });
-
-  test("a person lands on the first page that they may see", async () => {
-    for (const [permission, path] of [
-      ["basic_access", "segments"],
-      ["dev_console", "requests"],
-      ["view_usage_data", "overview"],
-    ] as const) {
-      held = { company: [], workspaces: { [name]: [permission] } };
-      await page.goto(`${server.url}/dashboard/`);
-      await page.waitForURL(new RegExp(`/w/${name}/${path}$`));
-      await isLoaded(page);
-    }
   });
 });

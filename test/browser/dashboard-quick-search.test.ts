@@ -55,7 +55,7 @@ describe("the quick search of the dashboard", { skip }, async () => {
     await options.filter({ hasText: "apiarist" }).waitFor();
     assert.equal(await page.getByRole("option", { selected: true }).count(), 1);
     await page.getByRole("option", { name: /API keys/, selected: true }).waitFor();
-    await assertAccessible(page, { within: "[role=dialog]", isFirstOfKind: true });
+    await assertAccessible(page, { within: "[role=dialog]" });
     await page.keyboard.press("ArrowDown");
     await page.getByRole("option", { name: "apiarist", selected: true }).waitFor();
     await page.keyboard.press("Escape");

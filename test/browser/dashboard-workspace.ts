@@ -50,6 +50,53 @@ export async function filledWorkspace(server: TestServer): Promise<FilledWorkspa
   return { workspace, name, paths: { user, integration, run, center, message, webhook } };
 }
 
+/** The addresses of all pages, by what they show. Pages of the company are below no workspace. */
+export function addressesOf({ name, paths }: FilledWorkspace): Readonly<Record<string, string>> {
+  const pages = {
+    Overview: "/overview",
+    "The traffic of the server": "/overview?tab=server",
+    "The traffic of a day": "/overview?tab=server&period=day",
+    "The overview of a quarter": "/overview?period=90",
+    "Live requests": "/requests",
+    Users: "/users",
+    "The timeline of a user": `/users/${paths.user}`,
+    "The totals of a user": `/users/${paths.user}?tab=totals`,
+    "The attributes of a user": `/users/${paths.user}?tab=attributes`,
+    "The subscriptions of a user": `/users/${paths.user}?tab=subscriptions`,
+    "The identity of a user": `/users/${paths.user}?tab=identity`,
+    "The devices of a user": `/users/${paths.user}?tab=devices`,
+    "The segments of a user": `/users/${paths.user}?tab=segments`,
+    Groups: "/groups",
+    Segments: "/segments",
+    "A new segment": "/segments/new",
+    Catalogue: "/catalogue",
+    "The catalogue of attributes": "/catalogue?kind=attribute",
+    Syncs: "/syncs",
+    "An integration": `/syncs/${paths.integration}`,
+    "A run": `/syncs/${paths.integration}/runs/${paths.run}`,
+    Webhooks: "/webhooks",
+    "A webhook": `/webhooks/${paths.webhook}`,
+    Translations: "/translations",
+    Locales: "/translations?tab=locales",
+    Campaigns: "/campaigns",
+    "Preference centers": "/preference-centers",
+    "A preference center": `/preference-centers/${paths.center}`,
+    "API keys": "/settings/keys",
+    Apps: "/settings/apps",
+    Teams: "/settings/teams",
+    Brand: "/settings/brand",
+    Limits: "/settings/limits",
+    Manifest: "/settings/manifest",
+    "Dashboard users": "/company/dashboard-users",
+    "SCIM tokens": "/company/scim-tokens",
+    Roles: "/company/roles",
+    "The audit log": "/company/audit",
+    Workspaces: "/company/workspaces",
+  };
+  const addressOf = (path: string) => (path.startsWith("/company/") ? path : `/w/${name}${path}`);
+  return Object.fromEntries(Object.entries(pages).map(([what, path]) => [what, addressOf(path)]));
+}
+
 const GERMAN = { name: "German", country: "DE", language: "de", locale_key: "de-DE" };
 
 /** Ada with everything that a profile shows. @returns her platform_id. */

@@ -3,49 +3,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertAccessible } from "../../browser/accessibility.ts";
 import {
-  assertFits,
   isLoaded,
-  SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "../../browser/dashboard-browser.ts";
-import { NEWSLETTER, startServer } from "../../harness.ts";
-import { until } from "../../until.ts";
+import { startServer } from "../../harness.ts";
+import { withOrders } from "./orders.ts";
 
 describe("the overview of customers in the dashboard", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
   const dashboard = await startDashboard(server);
-  const workspace = await server.workspace();
-  const ids = ["ada", "ben", "cleo"];
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-  const group = { subscription_group_id: NEWSLETTER, subscription_state: "unsubscribed" };
-  await workspace.track({
-    attributes: ids.map((external_id) => ({ external_id, subscription_groups: [group] })),
-    events: [2, 2, 40].map((days, index) => ({
-      external_id: ids[index],
-      name: "Order placed",
-      time: daysAgo(days),
-      ...(days === 40 && { properties: { total: 59.8 } }),
-    })),
-    purchases: [
-      {
-        external_id: "ada",
-        product_id: "hat",
-        currency: "EUR",
-        price: 19.9,
-        quantity: 2,
-        time: daysAgo(2),
-      },
-    ],
-  });
-  await until(async () => {
-    const path = `/admin/v1/workspaces/${workspace.name}/customers`;
-    const { body } = await server.admin("GET", path);
-    return (
-      body.users.total === 3 && body.groups.some(({ unsubscribed }: any) => unsubscribed === 3)
-    );
-  });
+  const workspace = await withOrders(server);
 
   test("the overview shows first what customers did, compared with the period before, and a click leads on", async () => {
     const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview`);
@@ -114,30 +83,5 @@ describe("the overview of customers in the dashboard", { skip }, async () => {
     await latest.getByRole("link", { name: "cleo" }).click();
     await page.getByRole("heading", { name: "cleo" }).waitFor();
     assert.deepEqual(complaints, []);
-  });
-
-  test("the page of an event fits a phone and has no violation in the dark", async () => {
-    const { page, complaints } = await dashboard.open(
-      `/w/${workspace.name}/catalogue/event?name=Order%20placed`,
-      { viewport: SCREENS.phone, colorScheme: "dark" },
-    );
-    await page.locator("canvas").first().waitFor();
-    await page.getByRole("table", { name: "Properties" }).waitFor();
-    await assertFits(page);
-    await assertAccessible(page);
-    assert.deepEqual(complaints, []);
-    await page.context().close();
-  });
-
-  test("the overview of customers fits a phone and has no violation in the dark", async () => {
-    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview`, {
-      viewport: SCREENS.phone,
-      colorScheme: "dark",
-    });
-    await page.locator("canvas").first().waitFor();
-    await assertFits(page);
-    await assertAccessible(page);
-    assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 });

@@ -48,31 +48,4 @@ describe("the page of live requests", { skip }, async () => {
     await page.getByText("The request of this link is not kept any more").waitFor();
     assert.deepEqual(complaints, []);
   });
-
-  test("the page of live requests says when it reconnects, and asks for the list where a stream is refused", async () => {
-    const workspace = await server.workspace();
-    const { page } = await dashboard.open("/");
-    const stream = "**/requests/stream**";
-    await page.route(stream, (route) => route.abort());
-    await page.goto(`${server.url}/dashboard/w/${workspace.name}/requests`);
-    await page.getByRole("status").filter({ hasText: "Reconnecting" }).waitFor();
-    await page.unroute(stream);
-    await page.getByRole("status").filter({ hasText: "Live" }).waitFor();
-    await page.route(stream, (route) => route.fulfill({ status: 429, body: "{}" }));
-    await page.reload();
-    await page.getByRole("status").filter({ hasText: "Every 5 seconds" }).waitFor();
-    await workspace.track({ events: [{ external_id: "ada", name: "seen", time: NOON }] });
-    await page.getByRole("button", { name: "POST /users/track" }).waitFor();
-  });
-
-  test("the page of live requests says how to switch them on if they are off", async () => {
-    const workspace = await server.workspace();
-    const { page } = await dashboard.open("/");
-    await page.route("**/requests?**", (route) =>
-      route.fulfill({ json: { requests: [], kept: 0, message: "success" } }),
-    );
-    await page.goto(`${server.url}/dashboard/w/${workspace.name}/requests`);
-    await page.getByText("LIVE_REQUESTS").waitFor();
-    assert.ok(await page.getByRole("button", { name: "Pause" }).isDisabled());
-  });
 });

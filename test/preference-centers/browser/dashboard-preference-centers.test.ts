@@ -1,46 +1,15 @@
 /* Preference centers in the dashboard, in a real browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Page } from "playwright-core";
 import { assertAccessible } from "../../browser/accessibility.ts";
 import { skipWithoutBrowser, startDashboard } from "../../browser/dashboard-browser.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-
-const ID = "main-center";
-
-const PAGE = `<h1>{% translation t %}Hello{% endtranslation %} {{\${first_name}}}</h1>`;
+import { startServer } from "../../harness.ts";
+import { addressOf, begin, code, PAGE, shown, stored, write } from "./center-editor.ts";
 
 describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, async () => {
   if (skipWithoutBrowser) return;
   const server = await startServer();
   const dashboard = await startDashboard(server);
-
-  const begin = (changes: object = {}) =>
-    server.workspace({
-      preference_centers: [
-        {
-          id: ID,
-          name: "main",
-          state: "draft",
-          page_html: PAGE,
-          confirmation_html: "<p>Saved</p>",
-          translations: { es: { t: "Hola" } },
-          ...changes,
-        },
-      ],
-    });
-  const addressOf = ({ name }: TestWorkspace) => `/w/${name}/preference-centers/${ID}`;
-  const stored = async ({ name }: TestWorkspace, id = ID) =>
-    (await server.admin("GET", `/admin/v1/workspaces/${name}/preference-centers/${id}`)).body;
-  const code = (page: Page) => page.getByRole("textbox", { name: "HTML of the page" });
-  const shown = (page: Page) => page.frameLocator('iframe[title="Preview of the page"]');
-
-  /** Replaces the code with the keyboard. */
-  async function write(page: Page, text: string): Promise<void> {
-    await code(page).focus();
-    await page.keyboard.press("Control+A");
-    await page.keyboard.insertText(text);
-  }
 
   test("a center is created as a draft, published from its editor, and removed after its name is typed", async () => {
     const workspace = await server.workspace({ preference_centers: [] });
@@ -57,10 +26,10 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "spring", exact: true }).waitFor();
     const [, id = ""] = /preference-centers\/([^?]+)/.exec(page.url()) ?? [];
-    assert.equal((await stored(workspace, id)).state, "draft");
+    assert.equal((await stored(server, workspace, id)).state, "draft");
     await page.getByRole("button", { name: "Save and publish" }).click();
     await page.getByText("Active", { exact: true }).waitFor();
-    assert.equal((await stored(workspace, id)).state, "active");
+    assert.equal((await stored(server, workspace, id)).state, "active");
     await page.getByRole("button", { name: "Actions for spring" }).click();
     await page.getByRole("menuitem", { name: "Remove…" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
@@ -68,31 +37,15 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await dialog.getByRole("textbox").fill("spring");
     await dialog.getByRole("button", { name: "Remove" }).click();
     await page.getByText("No preference centers yet").waitFor();
-    assert.equal((await stored(workspace, id)).message?.includes("no preference center"), true);
+    assert.equal(
+      (await stored(server, workspace, id)).message?.includes("no preference center"),
+      true,
+    );
     assert.deepEqual(complaints, []);
   });
 
-  test("a center is taken out of service only after a question, and a preview link to it needs no session", async () => {
-    const workspace = await begin({ state: "active" });
-    const { page } = await dashboard.open(addressOf(workspace));
-    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await page.getByRole("button", { name: "Actions for main" }).click();
-    await page.getByRole("menuitem", { name: "Copy a preview link" }).click();
-    await page.getByText("Copied a link to the saved page.").waitFor();
-    const link = (await page.evaluate("navigator.clipboard.readText()")) as string;
-    const opened = await server.send("GET", new URL(link).pathname);
-    assert.equal(opened.status, 200);
-    await page.getByRole("button", { name: "Make it a draft" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("Users who open their links").waitFor();
-    assert.equal((await stored(workspace)).state, "active");
-    await dialog.getByRole("button", { name: "Make it a draft" }).click();
-    await page.getByText("Draft", { exact: true }).waitFor();
-    assert.equal((await stored(workspace)).state, "draft");
-  });
-
   test("the preview follows typed text, in another language, and nothing is stored before it is saved", async () => {
-    const workspace = await begin();
+    const workspace = await begin(server);
     const { page, complaints } = await dashboard.open(addressOf(workspace));
     await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
     await code(page).waitFor();
@@ -102,33 +55,15 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await shown(page).getByRole("heading", { name: "Hola Sam", exact: true }).waitFor();
     await write(page, `<h1>{% translation t %}Hi{% endtranslation %}, {{\${last_name}}}</h1>`);
     await shown(page).getByRole("heading", { name: "Hola, Sample", exact: true }).waitFor();
-    assert.equal((await stored(workspace)).page_html, PAGE);
+    assert.equal((await stored(server, workspace)).page_html, PAGE);
     await page.keyboard.press("Control+S");
     await page.getByText("Unsaved changes").waitFor({ state: "detached" });
-    assert.match((await stored(workspace)).page_html, /Hi/);
+    assert.match((await stored(server, workspace)).page_html, /Hi/);
     assert.deepEqual(complaints, []);
   });
 
-  test("an editor whose file cannot be loaded shows an error in its place, and the rest of the page stays", async () => {
-    const workspace = await begin();
-    const { page } = await dashboard.open("/", {});
-    let asked = 0;
-    await page.route(/code-editor-/, (route) => {
-      asked += 1;
-      return route.abort();
-    });
-    await page.goto(`${server.url}/dashboard${addressOf(workspace)}`);
-    await page.getByRole("alert").getByText("This could not be loaded").waitFor();
-    assert.equal(asked, 2, "Once more, automatically.");
-    await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
-    await page.unroute(/code-editor-/);
-    await page.getByRole("button", { name: "Try again" }).click();
-    await code(page).waitFor();
-    await page.context().close();
-  });
-
   test("a fault is shown beside the code with its line, and a page with a fault is not saved", async () => {
-    const workspace = await begin();
+    const workspace = await begin(server);
     const { page } = await dashboard.open(addressOf(workspace));
     await shown(page).getByRole("heading").waitFor();
     await write(page, "<p>fine</p>\n<p>\n{% if %}");
@@ -141,37 +76,16 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await assertAccessible(page);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("That did not work").waitFor();
-    assert.equal((await stored(workspace)).page_html, PAGE);
+    assert.equal((await stored(server, workspace)).page_html, PAGE);
     await write(page, "<p>fine</p>\n<script>1</script>");
     await page.getByRole("status").filter({ hasText: "'page_html', line 2" }).waitFor();
     await shown(page).getByText("fine").waitFor();
   });
 
-  test("the keyboard leaves the editor with Escape and Tab, and unsaved changes are not lost by leaving the page", async () => {
-    const workspace = await begin();
-    const { page } = await dashboard.open(addressOf(workspace));
-    await shown(page).getByRole("heading").waitFor();
-    await write(page, "<p>changed</p>");
-    await page.getByText("Unsaved changes").waitFor();
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Tab");
-    assert.equal(await code(page).evaluate((element) => element.matches(":focus")), false);
-    const users = page.getByRole("link", { name: "Users" });
-    await users.click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await dialog.waitFor({ state: "detached" });
-    assert.match(page.url(), new RegExp(ID));
-    await users.click();
-    await dialog.getByRole("button", { name: "Discard changes" }).click();
-    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
-    assert.equal((await stored(workspace)).page_html, PAGE);
-  });
-
   test("scripts in a page and markup in a title run neither in the preview nor in the dashboard", async () => {
     const evil = `<img src=x onerror="parent.document.title='run'">`;
     const page_html = `<h1>Page</h1>${evil}<script>parent.document.title = 'run'</script>`;
-    const workspace = await begin({ title: evil, page_html });
+    const workspace = await begin(server, { title: evil, page_html });
     const { page } = await dashboard.open(addressOf(workspace));
     await shown(page).getByRole("heading", { name: "Page", exact: true }).waitFor();
     await write(page, `${page_html}<p onclick="parent.document.title='run'">typed</p>`);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { NEWSLETTER, type TestWorkspace } from "../../harness.ts";
+import { randomUUID } from "node:crypto";
+import { NEWSLETTER, type TestServer, type TestWorkspace } from "../../harness.ts";
 
 /** Five users with a plan, two of them in Germany; the first three bought twice, and the first two of them have an address. */
 export async function withBuyers(workspace: TestWorkspace): Promise<void> {
@@ -27,4 +28,19 @@ export async function withBuyers(workspace: TestWorkspace): Promise<void> {
       ),
   });
   assert.equal(status, 201);
+}
+
+/** Declares the segment of those who bought twice and have an address. @returns its id. */
+export async function declareSegment(
+  server: TestServer,
+  { name }: TestWorkspace,
+  title: string,
+): Promise<string> {
+  const id = randomUUID();
+  const filter = {
+    all: [{ purchases: "any", at_least: 2, in_last_days: 30 }, { email_available: true }],
+  };
+  const put = `/admin/v1/workspaces/${name}/segments/${id}`;
+  assert.ok((await server.admin("PUT", put, { name: title, filter })).status < 300);
+  return id;
 }

@@ -6,7 +6,6 @@ import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   assertFits,
   goTo,
-  isLoaded,
   SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
@@ -15,33 +14,17 @@ import { tabTo } from "../../browser/tab-to.ts";
 import { startOwnServer } from "../../harness.ts";
 import { respondWith, startReceiver, users, verify, webhooksOf } from "../../receiver.ts";
 import { until } from "../../until.ts";
+import { choose, withWebhook } from "./webhook-page.ts";
 
 describe("webhooks in the dashboard", { skip }, async () => {
   if (skip) return;
   const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
   const dashboard = await startDashboard(server);
 
-  /** A separate workspace with a receiver and a webhook to it, whose page is open. */
-  async function withWebhook(members: object = {}) {
-    const workspace = await server.workspace();
-    const receiver = await startReceiver();
-    const webhooks = webhooksOf(server, workspace);
-    const id = await webhooks.put(receiver.url, members);
-    const path = `/w/${workspace.name}/webhooks/${id}`;
-    const { page, complaints } = await dashboard.open(path);
-    await isLoaded(page);
-    return { workspace, receiver, webhooks, id, path, page, complaints };
-  }
-
-  const choose = async (page: Page, entry: string): Promise<void> => {
-    await page.getByRole("button", { name: "Actions for CRM" }).click();
-    await page.getByRole("menuitem", { name: entry }).click();
-  };
-
   const secretOf = async (page: Page): Promise<string> => {
     const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
     const secret = await shown.locator("pre").innerText();
-    await assertAccessible(page, { within: "[role=dialog]", isFirstOfKind: true });
+    await assertAccessible(page, { within: "[role=dialog]" });
     await page.getByRole("button", { name: "I have copied it" }).click();
     await shown.waitFor({ state: "detached" });
     assert.ok(!(await page.content()).includes(secret));
@@ -94,7 +77,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
   });
 
   test("a test that is sent from the dashboard reaches the receiver, and its response and duration are shown", async () => {
-    const { receiver, page, path, complaints } = await withWebhook();
+    const { receiver, page, path, complaints } = await withWebhook({ server, dashboard });
     await page.getByText("Nothing sent yet").waitFor();
     receiver.respond = (response) => void response.writeHead(200).end("مرحبا <b>hello</b>");
     await page.getByRole("button", { name: "Send a test" }).click();
@@ -123,42 +106,8 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then the changes it missed", async () => {
-    const { workspace, receiver, webhooks, id, page } = await withWebhook();
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByText("CRM is paused.").waitFor();
-    assert.equal((await webhooks.get(id)).state, "paused");
-    await workspace.track(users(3));
-    // A test is sent all the same, which takes as long as a delivery would have.
-    await page.getByRole("button", { name: "Send a test" }).click();
-    await page.getByText(/The receiver accepted it with 204/).waitFor();
-    assert.deepEqual(receiver.accepted, []);
-    await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByText("CRM resumes where it was.").waitFor();
-    await until(() => receiver.accepted.length === 3);
-    assert.equal((await webhooks.get(id)).state, "active");
-  });
-
-  test("a webhook that paused by itself says why in the list and on its page, where it is resumed", async () => {
-    const { workspace, receiver, webhooks, id, page, path } = await withWebhook();
-    receiver.respond = respondWith(410);
-    await workspace.track(users(1));
-    await until(async () => (await webhooks.get(id)).state === "paused");
-    const { paused_reason: reason } = await webhooks.get(id);
-    await goTo(page, `/w/${workspace.name}/webhooks`);
-    await page.getByRole("cell", { name: reason }).waitFor();
-    await assertAccessible(page);
-    await goTo(page, path);
-    await page.getByRole("status").filter({ hasText: reason }).waitFor();
-    await assertAccessible(page);
-    receiver.respond = respondWith(204);
-    await page.getByRole("button", { name: "Resume" }).click();
-    await until(() => receiver.accepted.length === 1);
-    await page.getByText("It was paused automatically").waitFor({ state: "detached" });
-  });
-
   test("a secret that is rotated in the dashboard is shown once, and signs beside the one before for the chosen time", async () => {
-    const { receiver, page } = await withWebhook();
+    const { receiver, page } = await withWebhook({ server, dashboard });
     const sendTest = async (count: number) => {
       await page.getByRole("button", { name: "Send a test" }).click();
       await until(() => receiver.received.length === count);
@@ -184,7 +133,10 @@ describe("webhooks in the dashboard", { skip }, async () => {
   });
 
   test("a change that the receiver refused is sent again or discarded in the dashboard", async () => {
-    const { workspace, receiver, webhooks, id, page, path, complaints } = await withWebhook();
+    const { workspace, receiver, webhooks, id, page, path, complaints } = await withWebhook({
+      server,
+      dashboard,
+    });
     receiver.respond = (response) => void response.writeHead(422).end("no email");
     await workspace.track(users(2));
     await until(async () => (await webhooks.deadLetters(id)).length === 2);
@@ -212,56 +164,5 @@ describe("webhooks in the dashboard", { skip }, async () => {
     await page.getByText("The receiver has refused nothing").waitFor();
     assert.deepEqual(await webhooks.deadLetters(id), []);
     assert.deepEqual(complaints, []);
-  });
-
-  test("a replay from the dashboard delivers the changes since a time, or all, with the same ids", async () => {
-    const { workspace, receiver, page } = await withWebhook();
-    await workspace.track(users(2));
-    await until(() => receiver.accepted.length === 2);
-    const idsOf = (from: number, until: number) =>
-      receiver.accepted
-        .slice(from, until)
-        .map((change) => change.id)
-        .sort();
-    const replay = async () =>
-      page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
-    await choose(page, "Replay…");
-    await replay();
-    await page.getByRole("dialog").getByText("Required.").waitFor();
-    await page.getByRole("dialog").getByLabel("Time").fill("2020-01-31T12:00");
-    await replay();
-    await page.getByText("The changes are sent to CRM once more.").waitFor();
-    await until(() => receiver.accepted.length === 4);
-    await choose(page, "Replay…");
-    await page.getByRole("dialog").getByRole("combobox").click();
-    await page.getByRole("option", { name: "The beginning of the change feed" }).click();
-    await replay();
-    await until(() => receiver.accepted.length === 6);
-    assert.deepEqual([idsOf(2, 4), idsOf(4, 6)], [idsOf(0, 2), idsOf(0, 2)]);
-  });
-
-  test("an edited webhook keeps its secret in the dashboard, and a removed one disappears", async () => {
-    const { workspace, receiver, webhooks, id, page } = await withWebhook({
-      types: ["user.created", "user.updated"],
-      contact_emails: "ops@example.com",
-    });
-    await choose(page, "Edit…");
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("URL").fill(`${receiver.url}/v2`);
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.waitFor({ state: "detached" });
-    const { url, types, contact_emails: contacts } = await webhooks.get(id);
-    assert.deepEqual(
-      [url, types, contacts],
-      [`${receiver.url}/v2`, ["user.created", "user.updated"], "ops@example.com"],
-    );
-    await page.getByRole("button", { name: "Send a test" }).click();
-    await until(() => receiver.received.length === 1);
-    for (const sent of receiver.received) verify(sent);
-    await choose(page, "Remove…");
-    await page.getByRole("button", { name: "Remove", exact: true }).click();
-    await page.getByText("No webhooks yet").waitFor();
-    assert.equal((await server.admin("GET", `${webhooks.path}/${id}`)).status, 404);
-    assert.equal((await workspace.call("GET", "/changes")).status, 404);
   });
 });

@@ -2,9 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startServer } from "../harness.ts";
-import { until } from "../until.ts";
-import { goTo, isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { startServer } from "../../harness.ts";
+import { until } from "../../until.ts";
+import {
+  goTo,
+  isLoaded,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "../dashboard-browser.ts";
 
 /** Six pages of a list. */
 const ENTRIES = 550;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startServer } from "../harness.ts";
-import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { startServer } from "../../harness.ts";
+import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "../dashboard-browser.ts";
 
 /** More than a page of the list. */
 const USERS = 130;

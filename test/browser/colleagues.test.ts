@@ -11,8 +11,8 @@ import { declare, scimClient } from "../scim-client.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   enterWith,
-  goTo,
   isLoaded,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "./dashboard-browser.ts";
@@ -64,15 +64,15 @@ describe("colleagues in the dashboard", { skip }, async () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Change the password" }).waitFor();
 
-    await goTo(page, "/w/demo/segments/new?event=signed_up");
+    await show(page, "/w/demo/segments/new?event=signed_up");
     await page.getByLabel("Name", { exact: true }).fill("Newcomers");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Newcomers is saved.").waitFor();
-    await goTo(page, "/w/demo/segments");
+    await show(page, "/w/demo/segments");
     await page.getByText("Newcomers").first().waitFor();
     assert.equal(await page.getByRole("link", { name: "Live requests" }).count(), 0);
     assert.equal(await page.getByRole("link", { name: "Company settings" }).count(), 0);
-    await goTo(page, "/w/demo/settings/keys");
+    await show(page, "/w/demo/settings/keys");
     await page.getByText("You may not see this").waitFor();
 
     // Elsewhere, with the password, by keyboard alone.
@@ -124,7 +124,7 @@ describe("colleagues in the dashboard", { skip }, async () => {
     await page.getByRole("menuitem", { name: "Sign out", exact: true }).click();
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
     await page.getByRole("button", { name: /^Grace Hopper/ }).waitFor();
-    await goTo(page, "/account");
+    await show(page, "/account");
     await page.getByRole("table", { name: "Sessions" }).getByText("Passkey").waitFor();
   });
 });

@@ -4,7 +4,13 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startOwnServer } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
-import { goTo, isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import {
+  goTo,
+  isLoaded,
+  show,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
 import { tabTo } from "./tab-to.ts";
 
 describe("dashboard users in the dashboard", { skip }, async () => {
@@ -169,7 +175,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await goTo(page, LIST);
     const add = page.getByRole("button", { name: "Add a colleague" });
     assert.equal(await add.getAttribute("aria-disabled"), "true");
-    await goTo(page, `${LIST}/${id}`);
+    await show(page, `${LIST}/${id}`);
     for (const label of ["Edit company permissions", "Add a workspace"]) {
       const button = page.getByRole("button", { name: label });
       assert.equal(await button.getAttribute("aria-disabled"), "true", label);

@@ -42,8 +42,10 @@ export interface Dashboard {
    * stay. With options, such as a phone's, the test has its own window.
    */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
-  /** Opens it in a separate window, without a session. */
+  /** Opens it, or an address such as a link's, in a separate window without a session. */
   openSignedOut(path: string): Promise<OpenPage>;
+  /** Opens it in a separate window, with the cookie of another person's session. */
+  openAs(cookie: string, path: string): Promise<OpenPage>;
 }
 
 /** Opens an address in a separate browser, without a session. */
@@ -65,7 +67,6 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
     if (!test.passed) for (const each of opened) test.diagnostic(await shownBy(each));
   }) as () => Promise<void>);
   const { cookie } = await signIn(server);
-  const [name = "", value = ""] = cookie.split("=");
   const newWindow = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
     const context = await browser.newContext({
       viewport: SCREENS.wide,
@@ -81,33 +82,34 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
     page.once("close", () => opened.splice(opened.indexOf(window), 1));
     return window;
   };
-  const signedIn = async (options?: BrowserContextOptions): Promise<OpenPage> => {
+  const signedIn = async (ownCookie: string, options?: BrowserContextOptions) => {
     const window = await newWindow(options);
+    const [name = "", value = ""] = ownCookie.split("=");
     await window.page.context().addCookies([{ name, value, url: server.url }]);
     return window;
   };
   const load = async (window: OpenPage, path: string): Promise<OpenPage> => {
-    await window.page.goto(`${server.url}/dashboard${path}`);
+    await window.page.goto(path.startsWith("/") ? `${server.url}/dashboard${path}` : path);
     return window;
   };
   let shared: Promise<OpenPage> | undefined;
   return {
     async open(path, options) {
-      if (options) return load(await signedIn(options), path);
-      shared ??= signedIn();
+      if (options) return load(await signedIn(cookie, options), path);
+      shared ??= signedIn(cookie);
       const { page, complaints } = await shared;
       await page.unrouteAll({ behavior: "ignoreErrors" });
       complaints.length = 0;
       return load(await shared, path);
     },
     openSignedOut: async (path) => load(await newWindow(), path),
+    openAs: async (ownCookie, path) => load(await signedIn(ownCookie), path),
   };
 }
 
 /** Signs in with a link of an invitation, in a separate browser. */
 export async function enterWith(dashboard: Dashboard, link: string): Promise<OpenPage> {
-  const opened = await dashboard.openSignedOut("/");
-  await opened.page.goto(link);
+  const opened = await dashboard.openSignedOut(link);
   await opened.page.getByRole("button", { name: "Sign in", exact: true }).click();
   await isLoaded(opened.page);
   return opened;

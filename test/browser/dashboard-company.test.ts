@@ -8,9 +8,9 @@ import { startOwnServer } from "../harness.ts";
 import { declare, scimClient } from "../scim-client.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
-  goTo,
   isLoaded,
   type OpenPage,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "./dashboard-browser.ts";
@@ -62,10 +62,7 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
 
   /** Opens the dashboard after sign-in, in a window of the person's own. */
   async function openAs(cookie: string): Promise<OpenPage> {
-    const window = await dashboard.openSignedOut("/");
-    const [name = "", value = ""] = cookie.split("=");
-    await window.page.context().addCookies([{ name, value, url: server.url }]);
-    await window.page.goto(`${server.url}/dashboard/`);
+    const window = await dashboard.openAs(cookie, "/");
     await isLoaded(window.page);
     return window;
   }
@@ -80,7 +77,7 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
     assert.deepEqual(await sections(page), offered);
     assert.equal(await page.getByRole("navigation", { name: "Workspace settings" }).count(), 0);
     for (const name of ["dashboard-users", "scim-tokens", "roles", "connections", "audit"]) {
-      await goTo(page, `/company/${name}`);
+      await show(page, `/company/${name}`);
       assert.deepEqual(await page.getByRole("alert").allInnerTexts(), [], name);
       await assertAccessible(page);
     }

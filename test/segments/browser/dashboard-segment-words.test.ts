@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   goTo,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "../../browser/dashboard-browser.ts";
@@ -102,7 +103,7 @@ describe("segments in words in the dashboard", { skip }, async () => {
     await page.getByText("string 5").waitFor();
     await page.getByRole("link", { name: "Country" }).waitFor();
     await assertAccessible(page);
-    await goTo(page, `${path}/catalogue?kind=product`);
+    await show(page, `${path}/catalogue?kind=product`);
     await page.getByRole("link", { name: "shoes" }).click();
     await page.getByText("Users who match: bought shoes at least 1 time.").waitFor();
     assert.deepEqual(complaints, []);

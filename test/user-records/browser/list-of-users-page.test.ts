@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertAccessible } from "../../browser/accessibility.ts";
 import {
-  goTo,
   isLoaded,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "../../browser/dashboard-browser.ts";
@@ -45,7 +45,7 @@ describe("the list of users in the dashboard", { skip }, async () => {
     await page.getByRole("columnheader", { name: "Country" }).waitFor();
     await page.getByRole("cell", { name: "FR", exact: true }).waitFor();
     const filter = encodeURIComponent(JSON.stringify({ attribute: "country", equals: "DE" }));
-    await goTo(page, `/w/${workspace.name}/users?filter=${filter}`);
+    await show(page, `/w/${workspace.name}/users?filter=${filter}`);
     await page.getByText(/Users who match: country .*DE/).waitFor();
     await page.getByRole("columnheader", { name: "Country" }).waitFor();
     assert.deepEqual(await ids(), ["ada", "cay"]);

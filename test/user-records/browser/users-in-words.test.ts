@@ -4,9 +4,9 @@ import { describe, test } from "node:test";
 import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   assertFits,
-  goTo,
   isLoaded,
   SCREENS,
+  show,
   skipWithoutBrowser as skip,
   startDashboard,
 } from "../../browser/dashboard-browser.ts";
@@ -43,7 +43,7 @@ describe("users in words in the dashboard", { skip }, async () => {
     await rows.first().click();
     await page.getByRole("heading", { level: 1, name: "Ida Özdemir", exact: true }).waitFor();
     await page.locator(".summary").getByText("€89.90").waitFor();
-    await goTo(page, `/w/${workspace.name}/users?query=ida&identifier=name`);
+    await show(page, `/w/${workspace.name}/users?query=ida&identifier=name`);
     assert.deepEqual(await rows.allInnerTexts(), ["c-2", "c-1"]);
     assert.deepEqual(complaints, []);
   });
@@ -110,7 +110,7 @@ describe("users in words in the dashboard", { skip }, async () => {
     await page.setViewportSize(SCREENS.phone);
     await assertFits(page);
     // Without any of it a dash is in each place.
-    await goTo(page, `/w/${workspace.name}/users/${await platformIdOf(workspace, "bare")}`);
+    await show(page, `/w/${workspace.name}/users/${await platformIdOf(workspace, "bare")}`);
     await page.getByRole("heading", { level: 1, name: "bare", exact: true }).waitFor();
     assert.match(
       await shown(),

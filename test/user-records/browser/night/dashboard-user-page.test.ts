@@ -1,8 +1,13 @@
 /* The search and the filters of the pages of users, and where the focus goes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { skipWithoutBrowser as skip, startDashboard } from "../../../browser/dashboard-browser.ts";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
+import {
+  isLoaded,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "../../../browser/dashboard-browser.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 
 describe("searching and filtering users in the dashboard", { skip }, async () => {
   if (skip) return;
@@ -111,5 +116,27 @@ describe("searching and filtering users in the dashboard", { skip }, async () =>
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.locator(":focus").and(actions).waitFor();
     assert.deepEqual(complaints, []);
+  });
+
+  test("a subscription state that was changed by mistake is brought back with one click", async () => {
+    const workspace = await server.workspace();
+    const subscribed = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+    await workspace.track({
+      attributes: [
+        { external_id: "ada", email: "ada@example.com", subscription_groups: [subscribed] },
+      ],
+    });
+    const id = await platformIdOf(workspace, "ada");
+    const { page } = await dashboard.open(`/w/${workspace.name}/users/${id}?tab=subscriptions`);
+    const state = page.getByRole("combobox", { name: "State of Newsletter" });
+    await state.click();
+    await page.getByRole("option", { name: "Unsubscribed" }).click();
+    await page.getByText("Newsletter is set to Unsubscribed.").waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    const history = page.getByRole("table", { name: "History of states" });
+    await history.getByRole("row").nth(3).waitFor();
+    await isLoaded(page);
+    assert.equal(await state.inputValue(), "Subscribed");
   });
 });

@@ -10,7 +10,7 @@ import {
 import { startOwnServer } from "../../../harness.ts";
 import { respondWith, users, verify } from "../../../receiver.ts";
 import { until } from "../../../until.ts";
-import { choose, withWebhook } from "../webhook-page.ts";
+import { choose, secretOf, withWebhook } from "../webhook-page.ts";
 
 describe("states of a webhook in the dashboard", { skip }, async () => {
   if (skip) return;
@@ -106,5 +106,31 @@ describe("states of a webhook in the dashboard", { skip }, async () => {
     await page.getByText("No webhooks yet").waitFor();
     assert.equal((await server.admin("GET", `${webhooks.path}/${id}`)).status, 404);
     assert.equal((await workspace.call("GET", "/changes")).status, 404);
+  });
+
+  test("a secret that is rotated in the dashboard is shown once, and signs beside the one before for the chosen time", async () => {
+    const { receiver, page } = await withWebhook({ server, dashboard });
+    const sendTest = async (count: number) => {
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await until(() => receiver.received.length === count);
+      const sent = receiver.received[count - 1];
+      assert.ok(sent);
+      return sent;
+    };
+    await choose(page, "Rotate the secret…");
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const next = await secretOf(page);
+    const both = await sendTest(1);
+    verify(both);
+    verify(both, next);
+    await page.getByText(/Signs as well until/).waitFor();
+    await choose(page, "Rotate the secret…");
+    await page.getByRole("dialog").getByRole("combobox").click();
+    await page.getByRole("option", { name: "Not at all" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const last = await secretOf(page);
+    const one = await sendTest(2);
+    verify(one, last);
+    assert.throws(() => verify(one, next));
   });
 });

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { skipWithoutChromium as skip } from "../../browser/chromium.ts";
+import { launchChromium, skipWithoutChromium as skip } from "../../browser/chromium.ts";
 import { NEWSLETTER, startServer } from "../../harness.ts";
 import { pageOf, stateOf } from "../../preference-center-calls.ts";
 import { assertReadyPageAccessible, CENTER, open, statesOf, withAda } from "./ready-page.ts";
@@ -12,11 +12,12 @@ import { assertReadyPageAccessible, CENTER, open, statesOf, withAda } from "./re
 describe("the ready page in a browser without scripts", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
+  const browser = await launchChromium();
 
   test("two choices on the ready page are saved and visible through the API", async () => {
     const { workspace, url } = await withAda(server);
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Unknown"]);
-    const { page, complaints } = await open(url);
+    const { page, complaints } = await open(browser, url);
     const [newsletter, products] = [page.getByLabel("Newsletter"), page.getByLabel("Product news")];
     assert.deepEqual([await newsletter.isChecked(), await products.isChecked()], [true, false]);
     await newsletter.click();
@@ -33,13 +34,13 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
   });
 
   test("the ready page and its confirmation have no accessibility violations (wide and light)", () =>
-    assertReadyPageAccessible(server, {}));
+    assertReadyPageAccessible(server, browser));
 
   test("one click unsubscribes from all emails, and another one subscribes again", async () => {
     const { workspace, url } = await withAda(server);
     const emailState = async () =>
       (await workspace.profile({ external_ids: ["ada"] })).email_subscribe;
-    const { page } = await open(url);
+    const { page } = await open(browser, url);
     await page.getByRole("button", { name: "Unsubscribe from all emails" }).click();
     await page.getByText("You will get no more emails from us.").waitFor();
     assert.equal(await emailState(), "unsubscribed");
@@ -63,7 +64,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     const first_name = `<img src=x onerror="document.title = 'value'"><b>loud</b>`;
     await workspace.track({ attributes: [{ external_id: "ada", first_name }] });
     const url = server.url + (await pageOf(workspace, CENTER));
-    const { page } = await open(url, { javaScriptEnabled: true });
+    const { page } = await open(browser, url, { javaScriptEnabled: true });
     await page.getByText("loud").click();
     await page.getByText("link").click();
     assert.equal(await page.title(), "Before");
@@ -84,7 +85,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     for (const hosts of [[], ["told.example"]]) {
       const settings = { page_image_hosts: hosts };
       await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/settings`, settings);
-      const { page } = await open("about:blank", { javaScriptEnabled: true });
+      const { page } = await open(browser, "about:blank", { javaScriptEnabled: true });
       const asked = new Set<string>();
       await page.route("https://told.example/**", (route) => {
         asked.add(route.request().resourceType());

@@ -1,8 +1,7 @@
 /* The ready page of a preference center, as the tests in a browser open it: with scripts switched off. */
 import assert from "node:assert/strict";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { violationsIn } from "../../browser/accessibility.ts";
-import { launchChromium } from "../../browser/chromium.ts";
 import { NEWSLETTER, type TestServer, type TestWorkspace } from "../../harness.ts";
 import { emptyWorkspace, pageOf, stateOf } from "../../preference-center-calls.ts";
 
@@ -36,8 +35,8 @@ export const statesOf = async (workspace: TestWorkspace) => [
 ];
 
 /** Opens a page; the browser's refusals and failed loads go to `complaints`. */
-export async function open(url: string, options: BrowserContextOptions = {}) {
-  const context = await (await launchChromium()).newContext({
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({
     javaScriptEnabled: false,
     viewport: WIDE,
     ...options,
@@ -58,8 +57,7 @@ export const widthOf = (page: Page) => page.locator("html").evaluate((root) => r
  * Looks for violations in a page's HTML, in a separate page: axe is a script, and pages allow
  * none.
  */
-async function openForAxe(options: BrowserContextOptions) {
-  const browser = await launchChromium();
+async function openForAxe(browser: Browser, options: BrowserContextOptions) {
   const page = await (await browser.newContext({ viewport: WIDE, ...options })).newPage();
   return async (html: string): Promise<string[]> => {
     await page.setContent(html);
@@ -70,14 +68,15 @@ async function openForAxe(options: BrowserContextOptions) {
 /** Uses the page and its confirmation in an appearance: neither has a violation, and each choice is stored. */
 export async function assertReadyPageAccessible(
   server: TestServer,
-  options: BrowserContextOptions,
+  browser: Browser,
+  options: BrowserContextOptions = {},
 ): Promise<void> {
   const { workspace, url } = await withAda(server);
   const brand = { company: "Acme", color: "#ffd400", color_dark: "#1a1a80" };
   const path = `/admin/v1/workspaces/${workspace.name}/settings`;
   await server.admin("PUT", path, { brand });
-  const { page, complaints } = await open(url, options);
-  const violationsOf = await openForAxe(options);
+  const { page, complaints } = await open(browser, url, options);
+  const violationsOf = await openForAxe(browser, options);
   assert.deepEqual(await violationsOf(await page.content()), []);
   assert.ok((await widthOf(page)) <= (options.viewport ?? WIDE).width);
   await page.getByRole("switch").first().click();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { skipWithoutChromium as skip } from "../../../browser/chromium.ts";
+import { launchChromium, skipWithoutChromium as skip } from "../../../browser/chromium.ts";
 import { startServer } from "../../../harness.ts";
 import { pageOf } from "../../../preference-center-calls.ts";
 import {
@@ -18,10 +18,11 @@ import {
 describe("the ready page in other appearances", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
+  const browser = await launchChromium();
 
   test("the ready page can be used with the keyboard alone and shows the focus", async () => {
     const { workspace, url } = await withAda(server);
-    const { page } = await open(url);
+    const { page } = await open(browser, url);
     await page.keyboard.press("Tab");
     const outline = await page
       .getByLabel("Newsletter")
@@ -38,7 +39,7 @@ describe("the ready page in other appearances", { skip }, async () => {
 
   test("the ready page fits a phone without horizontal scrolling and has large touch targets", async () => {
     const { workspace, url } = await withAda(server);
-    const { page } = await open(url, { viewport: PHONE, hasTouch: true, isMobile: true });
+    const { page } = await open(browser, url, { viewport: PHONE, hasTouch: true, isMobile: true });
     assert.ok((await widthOf(page)) <= PHONE.width);
     for (const button of await page.locator("label, button").all()) {
       assert.ok(((await button.boundingBox())?.height ?? 0) >= 44);
@@ -57,7 +58,7 @@ describe("the ready page in other appearances", { skip }, async () => {
 
   for (const [name, options] of Object.entries(APPEARANCES)) {
     test(`the ready page and its confirmation have no accessibility violations (${name})`, () =>
-      assertReadyPageAccessible(server, options));
+      assertReadyPageAccessible(server, browser, options));
   }
 
   test("saving the form redirects to the redirect URL of the preference center", async () => {
@@ -66,7 +67,7 @@ describe("the ready page in other appearances", { skip }, async () => {
     // Another origin, which a browser asks the policy of the page for.
     const redirect_url = `${server.url.replace("127.0.0.1", "localhost")}/docs`;
     await server.admin("PUT", path, { name: "main", redirect_url });
-    const { page } = await open(server.url + (await pageOf(workspace, CENTER)));
+    const { page } = await open(browser, server.url + (await pageOf(workspace, CENTER)));
     await page.getByRole("button", { name: "Save my choices" }).click();
     await page.waitForURL(redirect_url);
   });

@@ -23,7 +23,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     await isLoaded(page);
     const found: string[] = [];
     for (const [title, path] of Object.entries(addressesOf(filled))) {
-      // As links do; on a phone, TEST_THOROUGH=1 loads each page at its own address.
+      // As links do; on a phone (`night/dashboard-widths`), TEST_THOROUGH=1 loads each page at its own address.
       await follow(page, path);
       assert.notEqual(await page.getByRole("heading", { level: 1 }).innerText(), "Not found");
       assert.deepEqual(await page.getByRole("alert").allInnerTexts(), [], `${title} fails.`);

@@ -18,15 +18,14 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { request as sendHttp } from "undici";
 import type { Database } from "../src/core/database/database.ts";
-import { migrate } from "../src/core/database/migrations/migrate.ts";
 import { pathsOf } from "../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/assembled.ts";
-import { type Config, readConfig } from "../src/server/config.ts";
-import { openDatabase } from "../src/server/open-database.ts";
+import type { Config } from "../src/server/config.ts";
 import { refusalsByStatus } from "../src/server/reference/refusals.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
-import { createEngineSupply, type EngineSupply } from "./core/database/emptied-engines.ts";
-import { freshDatabase, migratedDatabase } from "./core/database/fresh-database.ts";
+import { closeEngines, type LastingDatabase, openPrepared, preparedConfig } from "./databases.ts";
+
+export { shareEngines, TEST_SECRET_KEY, testConfig } from "./databases.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -97,41 +96,8 @@ export const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 export const ALERTS = "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e";
 export const WEB_APP = "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11";
 
-/** Servers of one test share a database, and none has its own key. */
-export const TEST_SECRET_KEY = "the-secret-key-of-the-tests";
-
 /** The engine that the suite runs on. */
 export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
-
-/** The settings of a server for a test, on a separate database, which is empty by default. */
-export async function testConfig(
-  settings: Partial<Config> = {},
-  database = freshDatabase,
-): Promise<Config> {
-  const config = readConfig({
-    PORT: "0",
-    DATA_DIR: "memory:",
-    LOG_LEVEL: "silent",
-    ADMIN_TOKEN: "the-admin-token-of-the-tests",
-    SECRET_KEY: TEST_SECRET_KEY,
-    // Tests of access send many wrong keys from one address.
-    MAX_FAILED_AUTH: "1000000",
-    LIVE_REQUESTS: "1000",
-    // All tests come from one address.
-    PAGE_LIMIT: "1000000",
-    // A test shares the event loop with its server, and compiles files on it.
-    MAX_EVENT_LOOP_DELAY: "3600",
-  });
-  const databaseUrl = "databaseUrl" in settings ? settings.databaseUrl : await database();
-  return { ...config, ...settings, databaseUrl };
-}
-
-const migrated = (): Promise<string | undefined> =>
-  migratedDatabase(async (databaseUrl) => {
-    const database = await openDatabase(await testConfig({ databaseUrl }));
-    await migrate(database);
-    await database.close();
-  });
 
 let shared: Promise<TestServer> | undefined;
 let stopSharedServer: (() => Promise<void>) | undefined;
@@ -166,17 +132,10 @@ function stockedWith({ workspaces, workspace }: TestServer): TestServer["workspa
   };
 }
 
-let engines: EngineSupply | undefined;
-
-/** Lets the files that run in this process use engines in memory one after the other. */
-export const shareEngines = (): void => {
-  engines = createEngineSupply();
-};
-
 /** Stops what the files of a process share once the last of them has ended, so that the process can end. */
 export async function stopShared(): Promise<void> {
   await stopSharedServer?.();
-  await engines?.close();
+  await closeEngines();
 }
 
 async function refuseToStop(): Promise<never> {
@@ -186,10 +145,13 @@ async function refuseToStop(): Promise<never> {
 /**
  * Starts a server that no other file uses and that stops when the file ends: for tests of the company,
  * of the process, and of starting and stopping.
+ *
+ * @param on a database that an earlier server of the test may have used.
  */
 export async function startOwnServer(
   settings: Partial<Config> = {},
   logTo?: DestinationStream,
+  on?: LastingDatabase,
 ): Promise<TestServer> {
   let running: RunningServer | undefined;
   const stop = async () => {
@@ -199,9 +161,8 @@ export async function startOwnServer(
   };
   // Registered before the database is created, because hooks run in order: it is dropped then.
   after(stop);
-  const config = await testConfig(settings, engines ? migrated : freshDatabase);
-  const isInMemory = config.databaseUrl === undefined && config.dataDir === "memory:";
-  const database = await (engines && isInMemory ? engines.open() : openDatabase(config));
+  const config = await preparedConfig({ ...settings, ...on?.settings });
+  const database = on?.forServer() ?? (await openPrepared(config));
   const server = await serve(config, logTo, Promise.resolve(database));
   running = server;
   return testServer(server, config, database, stop);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { openDatabase } from "../src/server/open-database.ts";
+import type { LastingDatabase } from "./databases.ts";
 import type { TestServer } from "./harness.ts";
 
 /** A new folder below the system's folder for temporary files; it goes when the test file ends. */
@@ -14,13 +14,14 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
- * Stops a server and asks its database: for stored data that no endpoint shows. The server must
- * have been started with `dataDir: await temporaryFolder()`, so that the embedded engine keeps it.
+ * Stops a server and asks its database, which outlives it: for what is written when it stops, or that no endpoint shows.
  */
-export async function rowsAfterStop<Row>(server: TestServer, sql: string): Promise<Row[]> {
+export async function rowsAfterStop<Row>(
+  server: TestServer,
+  { database }: LastingDatabase,
+  sql: string,
+): Promise<Row[]> {
   await server.stop();
-  const database = await openDatabase(server.config);
-  const rows = await database.query<Row>(sql).finally(() => database.close());
   // A plain array: a driver's own kind of list is not equal to one.
-  return [...rows];
+  return [...(await database.query<Row>(sql))];
 }

@@ -3,23 +3,19 @@
  * nothing is timed. A change that makes an export more expensive fails here.
  */
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { NO_TRACING } from "../../src/core/base/observe/tracing.ts";
-import { migrate } from "../../src/core/database/migrations/migrate.ts";
 import { createPeople } from "../../src/core/people/profiles/people.ts";
 import { savePeople } from "../../src/core/people/profiles/save-people.ts";
 import { createLargeExports, exportByIds } from "../../src/features/export/export-by-ids.ts";
 import { createSmallExports } from "../../src/features/export/small-exports.ts";
 import type { ExportRequest } from "../../src/features/export/wanted-users.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
 import { countingDatabase } from "../core/database/counted-statements.ts";
-import { testConfig } from "../harness.ts";
+import { openMigrated } from "../databases.ts";
 import { testWorkspace } from "../test-context.ts";
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 const workspace = testWorkspace();
 const names = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);

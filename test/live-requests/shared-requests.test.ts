@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMetrics } from "../../src/core/base/observe/metrics.ts";
 import { SWEEPERS } from "../../src/server/assembled.ts";
+import { lastingDatabase } from "../databases.ts";
 import { ENGINE, startOwnServer, type TestServer, testConfig, workspaceAt } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";
 
 const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;
@@ -145,14 +145,13 @@ describe("the dashboard of several servers on one database", { skip }, () => {
 
 describe("the dashboard after a restart", () => {
   test("live requests and the counts of the overview survive a restart", async () => {
-    const { databaseUrl } = await testConfig();
-    const settings = { databaseUrl, dataDir: await temporaryFolder() };
-    const before = await startOwnServer(settings);
+    const lasting = await lastingDatabase();
+    const before = await startOwnServer({}, undefined, lasting);
     const workspace = await before.workspace();
     await workspace.track({ events: [event("ada"), event("bob", "yesterday")] });
     const [shown] = await requestsOn(before, workspace.name);
     await before.stop();
-    const again = await startOwnServer(settings);
+    const again = await startOwnServer({}, undefined, lasting);
     await workspaceAt(again.url, workspace).track({ events: [event("carol")] });
     const [newest, oldest] = await requestsOn(again, workspace.name);
     assert.equal(newest.items[0].user, "carol");

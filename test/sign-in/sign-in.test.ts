@@ -1,11 +1,9 @@
 /* Signing in to the dashboard: the admin token, links that work once, cookies, and how sessions end. */
 import assert from "node:assert/strict";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createSettableClock, later } from "../../src/core/base/clock.ts";
 import { continueSession, cookieIn, signIn } from "../dashboard-users/signed-in.ts";
+import { lastingDatabase } from "../databases.ts";
 import { startOwnServer } from "../harness.ts";
 
 const server = await startOwnServer();
@@ -297,13 +295,12 @@ describe("the end of a session", () => {
   });
 
   test("a session of the administrator outlives a restart, and ends when the admin token changes", async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), "rapport-"));
-    const first = await startOwnServer({ dataDir });
-    const { databaseUrl } = first.config;
+    const lasting = await lastingDatabase();
+    const first = await startOwnServer({}, undefined, lasting);
     const { cookie } = await signIn(first);
     await first.stop();
     const statusAt = async (adminToken: string): Promise<number> => {
-      const again = await startOwnServer({ dataDir, databaseUrl, adminToken });
+      const again = await startOwnServer({ adminToken }, undefined, lasting);
       const { status } = await again.send("GET", "/dashboard/session", undefined, {
         headers: { cookie },
       });

@@ -3,16 +3,12 @@
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, test } from "node:test";
-import { migrate } from "../../src/core/database/migrations/migrate.ts";
+import { test } from "node:test";
 import { sweepSyncs } from "../../src/features/warehouses/forget.ts";
 import { insertRun, selectRunsBeyond } from "../../src/features/warehouses/store.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { testConfig } from "../harness.ts";
+import { openMigrated } from "../databases.ts";
 
-const database = await openDatabase(await testConfig());
-await migrate(database);
-after(() => database.close());
+const database = await openMigrated();
 
 const NOW = new Date("2026-06-30T12:00:00Z");
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600 * 1_000);

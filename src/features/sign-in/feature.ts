@@ -7,7 +7,7 @@ import { createIdentityProvider, readClientSecret } from "./identity-provider.ts
 import { createSignInLink, type LinkServices } from "./links.ts";
 import { createLocalSignIn } from "./local-sign-in.ts";
 import { signInPages } from "./pages.ts";
-import { createPasswordHashes } from "./password-hashes.ts";
+import { createPasswordHashes, type PasswordCost } from "./password-hashes.ts";
 import { createPasswordGuesses } from "./passwords.ts";
 
 interface Given extends Pick<LinkServices, "database" | "clock" | "sessions"> {
@@ -16,6 +16,7 @@ interface Given extends Pick<LinkServices, "database" | "clock" | "sessions"> {
 
 interface SignInSettings {
   readonly oidc: OidcSettings | undefined;
+  readonly passwordCost?: PasswordCost;
 }
 
 export const feature = {
@@ -23,7 +24,7 @@ export const feature = {
   endpoints: signInEndpoints,
   pages: signInPages,
   reference: [{ tag: "Dashboard", paths: ["/dashboard", "/admin/v1/sign-in-links"] }],
-  async services(given: Given, { oidc }: SignInSettings) {
+  async services(given: Given, { oidc, passwordCost }: SignInSettings) {
     const identityProvider = oidc && (await createIdentityProvider(oidc));
     const localSignIn = createLocalSignIn(given.database, identityProvider?.view.name);
     const hint = async () => ({
@@ -32,7 +33,7 @@ export const feature = {
     return {
       identityProvider,
       localSignIn,
-      passwordHashes: createPasswordHashes(),
+      passwordHashes: createPasswordHashes(passwordCost),
       passwordGuesses: createPasswordGuesses(),
       challenges: createChallenges(given.adminTokenHash),
       signInHint: hint,

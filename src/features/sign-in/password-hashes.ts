@@ -10,6 +10,8 @@ import { Problem } from "../../core/base/problem.ts";
 
 const COST = { log2N: 15, r: 8, p: 3 };
 
+export type PasswordCost = Readonly<typeof COST>;
+
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
@@ -20,20 +22,25 @@ const PLACES = 2;
 const MOST_WAITING_OF_OWNER = 10;
 const MOST_WAITING = 200;
 
-/** Hashing takes a core: callers take turns by network, and a flood from one network or many is refused and stops nothing else. */
-export function createPasswordHashes() {
+/**
+ * Hashing takes a core: callers take turns by network, and a flood from one network or many is refused and stops nothing else.
+ *
+ * @param cost of new hashes, and of the check of a person who has none.
+ */
+export function createPasswordHashes(cost: PasswordCost = COST) {
   const line = createFairLine({
     places: PLACES,
     mostWaiting: MOST_WAITING_OF_OWNER,
     refusal: tooBusy,
   });
+  const nobodys = written(cost, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
   let waiting = 0;
   /** @param owner who waits in line, such as the network of the caller. */
-  const derive = async (owner: string, password: string, salt: Buffer, cost: typeof COST) => {
+  const derive = async (owner: string, password: string, salt: Buffer, its: PasswordCost) => {
     if (waiting >= MOST_WAITING) throw tooBusy();
     waiting++;
     try {
-      return await line.run(owner, () => run(password, salt, HASH_BYTES, optionsOf(cost)));
+      return await line.run(owner, () => run(password, salt, HASH_BYTES, optionsOf(its)));
     } finally {
       waiting--;
     }
@@ -41,43 +48,28 @@ export function createPasswordHashes() {
   return {
     async hash(owner: string, password: string) {
       const salt = randomBytes(SALT_BYTES);
-      const derived = await derive(owner, password, salt, COST);
-      const { log2N, r, p } = COST;
-      return [
-        "scrypt",
-        log2N,
-        r,
-        p,
-        salt.toString("base64url"),
-        derived.toString("base64url"),
-      ].join(":");
+      return written(cost, salt, await derive(owner, password, salt, cost));
     },
     /**
      * Whether a password has a hash. It takes as long for `undefined`, so that the time does not tell whether a person exists and has
      * a password.
      */
     async verify(owner: string, password: string, hash: string | undefined) {
-      const [, log2N, r, p, salt = "", wanted = ""] = (hash ?? NOBODYS).split(":");
-      const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) };
-      const derived = await derive(owner, password, Buffer.from(salt, "base64url"), cost);
+      const [, log2N, r, p, salt = "", wanted = ""] = (hash ?? nobodys).split(":");
+      const its = { log2N: Number(log2N), r: Number(r), p: Number(p) };
+      const derived = await derive(owner, password, Buffer.from(salt, "base64url"), its);
       const isSame = timingSafeEqual(derived, Buffer.from(wanted, "base64url"));
       return isSame && hash !== undefined;
     },
   };
 }
 
-const NOBODYS = [
-  "scrypt",
-  COST.log2N,
-  COST.r,
-  COST.p,
-  Buffer.alloc(SALT_BYTES).toString("base64url"),
-  Buffer.alloc(HASH_BYTES).toString("base64url"),
-].join(":");
+const written = ({ log2N, r, p }: PasswordCost, salt: Buffer, derived: Buffer): string =>
+  ["scrypt", log2N, r, p, salt.toString("base64url"), derived.toString("base64url")].join(":");
 
 const run = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-const optionsOf = ({ log2N, r, p }: typeof COST): ScryptOptions => ({
+const optionsOf = ({ log2N, r, p }: PasswordCost): ScryptOptions => ({
   N: 2 ** log2N,
   r,
   p,

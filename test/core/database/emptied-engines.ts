@@ -49,7 +49,7 @@ async function openNew(): Promise<Database> {
 }
 
 /** The engine until it is closed. Work that goes on after that must not reach the next server's rows. */
-function lend(engine: Database, takeBack: (engine: Database) => Promise<void>): Database {
+export function lend(engine: Database, takeBack: (engine: Database) => Promise<void>): Database {
   let isClosed = false;
   const whileOpen =
     <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>

@@ -1,6 +1,6 @@
 /* A workspace that others must neither see nor change: the people whom the samples name, and its rows. */
 import type { Database } from "../../../src/core/database/database.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
+import type { LastingDatabase } from "../../databases.ts";
 import type { TestServer, TestWorkspace } from "../../harness.ts";
 import type { Sample } from "../../sample-requests.ts";
 
@@ -62,11 +62,11 @@ const OWN_WORK = [
 /** Stops a server, so that nothing is left to be written. @returns all rows of a workspace, by table. */
 export async function rowsAfterStopOf(
   server: TestServer,
+  { database }: LastingDatabase,
   { name }: TestWorkspace,
 ): Promise<Record<string, string[]>> {
   await server.stop();
-  const database = await openDatabase(server.config);
-  return rowsOf(database, name).finally(() => database.close());
+  return rowsOf(database, name);
 }
 
 async function rowsOf(database: Database, name: string): Promise<Record<string, string[]>> {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { type Contract, keyOf, pathsOf } from "../../../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/server/assembled.ts";
 import { documentationEndpoints } from "../../../src/server/reference/documentation.ts";
+import { lastingDatabase } from "../../databases.ts";
 import {
   type Answer,
   type CallOptions,
@@ -21,7 +22,6 @@ import {
   sampleRequests,
   sampleWorkspace,
 } from "../../sample-requests.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
 import { MARK, markPeople, rowsAfterStopOf } from "./another-workspace.ts";
 
 export const contracts: readonly Contract[] = [...ENDPOINTS, ...documentationEndpoints()].map(
@@ -79,16 +79,17 @@ async function fill(server: TestServer, other: TestWorkspace): Promise<void> {
 
 /** Starts a walk; `declared` is laid over what the workspace `own` has. */
 export async function startWalk(declared: Record<string, unknown> = {}): Promise<Walk> {
-  const first = await startOwnServer({ dataDir: await temporaryFolder() });
+  const lasting = await lastingDatabase();
+  const first = await startOwnServer({}, undefined, lasting);
   const other = await first.workspace(sampleWorkspace());
   const own = await first.workspace({ ...sampleWorkspace(), ...declared });
   await fill(first, other);
   const [marked] = await other.profiles({ external_ids: ["ada"] });
-  const before = await rowsAfterStopOf(first, other);
+  const before = await rowsAfterStopOf(first, lasting, other);
   assert.ok(Object.values(before).flat().length > 5, "there is something to change");
   assert.ok(JSON.stringify(before).includes(MARK), "and something to see");
 
-  const server = await startOwnServer(first.config);
+  const server = await startOwnServer(first.config, undefined, lasting);
   const searched = new Set<string>();
   return {
     server,
@@ -107,7 +108,7 @@ export async function startWalk(declared: Record<string, unknown> = {}): Promise
       assert.deepEqual(missing, []);
     },
     async assertNothingChanged() {
-      assert.deepEqual(await rowsAfterStopOf(server, other), before);
+      assert.deepEqual(await rowsAfterStopOf(server, lasting, other), before);
     },
   };
 }

@@ -6,8 +6,9 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { systemClock } from "../../../src/core/base/clock.ts";
+import type { Database } from "../../../src/core/database/database.ts";
 import { createIdempotency } from "../../../src/core/http/idempotency.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
+import { lastingDatabase } from "../../databases.ts";
 import {
   type Answer,
   ENGINE,
@@ -16,7 +17,6 @@ import {
   type TestServer,
   type TestWorkspace,
 } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
 import { until } from "../../until.ts";
 
 const server = await startServer();
@@ -174,27 +174,26 @@ describe("a used Idempotency-Key", () => {
 });
 
 describe("the retention of Idempotency-Keys", () => {
-  /** Lets time pass for the one answer that a stopped server has recorded. */
-  async function age(stopped: TestServer, minutes: number): Promise<void> {
-    const database = await openDatabase(stopped.config);
+  /** Lets time pass for the one answer that a server has recorded. */
+  async function age(database: Database, minutes: number): Promise<void> {
     const [row] = await database.query<{ at: Date }>(
       "select created_at as at from idempotency_keys",
     );
     const earlier = new Date((row?.at.getTime() ?? 0) - minutes * 60_000);
     await database.query("update idempotency_keys set created_at = $1", [earlier]);
-    await database.close();
   }
 
   test("an Idempotency-Key is kept for 24 hours across restarts; then it can be reused and is swept", async () => {
-    let running = await startOwnServer({ dataDir: await temporaryFolder() });
-    const { config } = running;
+    const lasting = await lastingDatabase();
+    const { database } = lasting;
+    let running = await startOwnServer({}, undefined, lasting);
     const workspace = await running.workspace();
     const repeat = () =>
       running.send("POST", "/users/track", BODY, { key: workspace.key, ...withKey("old") });
     const restartAfter = async (minutes: number) => {
       await running.stop();
-      await age(running, minutes);
-      running = await startOwnServer(config);
+      await age(database, minutes);
+      running = await startOwnServer({}, undefined, lasting);
     };
     await repeat();
     await restartAfter(24 * 60 - 1);
@@ -205,7 +204,6 @@ describe("the retention of Idempotency-Keys", () => {
     assert.equal(isReplayed(await repeat()), true);
 
     await running.stop();
-    const database = await openDatabase(config);
     const rows = () => database.query("select 1 from idempotency_keys");
     const sweepAt = (time: number) =>
       createIdempotency({
@@ -216,7 +214,6 @@ describe("the retention of Idempotency-Keys", () => {
     assert.equal((await rows()).length, 1);
     await sweepAt(Date.now() + 24 * 3_600 * 1_000 + 1);
     assert.equal((await rows()).length, 0);
-    await database.close();
   });
 });
 

@@ -4,8 +4,8 @@ import { describe, test } from "node:test";
 import { readConfig } from "../../../src/server/config.ts";
 import { serve } from "../../../src/server/serve.ts";
 import { welcomeText } from "../../../src/server/welcome.ts";
+import { lastingDatabase, openPrepared } from "../../databases.ts";
 import { startOwnServer, testConfig } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
 
 const server = await startOwnServer({ shortestSecret: 24, adminToken: "admin-token-of-this-test" });
 
@@ -62,16 +62,18 @@ describe("keys and tokens", () => {
   });
 
   test("a server whose admin token is a key of its database, even a revoked one, does not start", async () => {
-    const first = await startOwnServer({ dataDir: await temporaryFolder() });
-    const { dataDir, databaseUrl } = first.config;
+    const lasting = await lastingDatabase();
+    const first = await startOwnServer({}, undefined, lasting);
     const key = "a-key-that-becomes-a-token";
     const api_keys = [{ name: "dev", key, permissions: [] }];
     await first.admin("POST", "/admin/v1/apply", declared({}, { api_keys }));
     await first.admin("DELETE", "/admin/v1/workspaces/strict/api-keys/dev");
     await first.stop();
     for (const tokens of [{ adminToken: key }, { previousAdminToken: key }]) {
-      const config = await testConfig({ dataDir, databaseUrl, ...tokens });
-      await assert.rejects(serve(config), /is also an API key or a SCIM token of this database/);
+      await assert.rejects(
+        startOwnServer(tokens, undefined, lasting),
+        /is also an API key or a SCIM token of this database/,
+      );
     }
   });
 
@@ -100,7 +102,7 @@ describe("a server that other machines can reach", () => {
     assert.equal(readConfig({ DATABASE_URL, DEMO: "true" }).demo, true);
 
     const config = await testConfig({ host: "0.0.0.0", demo: false, databaseUrl: undefined });
-    const open = await serve(config);
+    const open = await serve(config, undefined, openPrepared(config));
     try {
       const { url, adminToken, demo } = open.welcome;
       assert.equal(demo, undefined);

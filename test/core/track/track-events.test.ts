@@ -1,8 +1,9 @@
 /* Event objects of a track request: what they require, what is refused, what is stored. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { lastingDatabase } from "../../databases.ts";
 import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
+import { rowsAfterStop } from "../../stored-rows.ts";
 
 const server = await startServer();
 /** For rows that only get a verdict. */
@@ -231,13 +232,15 @@ describe("the properties of an event", () => {
   });
 
   test("event properties are stored as they were sent, and identical events get distinct ids", async () => {
-    const kept = await startOwnServer({ dataDir: await temporaryFolder() });
+    const lasting = await lastingDatabase();
+    const kept = await startOwnServer({}, undefined, lasting);
     const workspace = await kept.workspace();
     // PHP writes an empty map as an empty list.
     await send(workspace, ...[...values, []].map((properties) => ({ ...EVENT, properties })));
     await send(workspace, { ...EVENT, app_id: WEB_APP }, { ...EVENT, app_id: WEB_APP });
     const rows = await rowsAfterStop<Record<string, any>>(
       kept,
+      lasting,
       "select event_id, name, occurred_at, app_id, properties from events order by event_id",
     );
     assert.deepEqual(

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { lastingDatabase } from "../../databases.ts";
 import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
+import { rowsAfterStop } from "../../stored-rows.ts";
 
 const server = await startServer();
 /** For rows that only get a verdict. */
@@ -220,13 +221,15 @@ describe("purchase totals", () => {
 });
 
 test("a purchase is stored with all its fields, and with its properties as sent", async () => {
-  const kept = await startOwnServer({ dataDir: await temporaryFolder() });
+  const lasting = await lastingDatabase();
+  const kept = await startOwnServer({}, undefined, lasting);
   const workspace = await kept.workspace();
   const properties = { color: "red", sizes: [1, { eu: 42 }], nothing: null };
   await send(workspace, { ...PURCHASE, price: 9.99, quantity: 3, app_id: WEB_APP, properties });
   await send(workspace, PURCHASE);
   const rows = await rowsAfterStop<Record<string, any>>(
     kept,
+    lasting,
     `select product_id, currency, price, quantity, occurred_at, app_id, properties
      from purchases order by purchase_id`,
   );

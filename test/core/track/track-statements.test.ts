@@ -4,12 +4,11 @@
  * fails here.
  */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { systemClock } from "../../../src/core/base/clock.ts";
 import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
 import { NO_TRACING } from "../../../src/core/base/observe/tracing.ts";
 import type { Database, Queryable } from "../../../src/core/database/database.ts";
-import { migrate } from "../../../src/core/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../src/core/http/idempotency.ts";
 import {
   removeExternalIds,
@@ -28,16 +27,14 @@ import {
 import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
 import { checkRequest, type TrackBody } from "../../../src/core/track/check-request.ts";
 import { type WriteRequest, writeBatch } from "../../../src/core/track/write-batch.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { ENGINE, testConfig } from "../../harness.ts";
+import { openMigrated } from "../../databases.ts";
+import { ENGINE } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
 import { countingDatabase } from "../database/counted-statements.ts";
 import { identityServices, peopleServices } from "../people/people-services.ts";
 
 // On Citus through the coordinator: past it, the count of removed ids is one statement more.
-const database = await openDatabase(await testConfig({ citusDirect: false }));
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated({ citusDirect: false });
 
 const workspace = testWorkspace();
 

@@ -27,6 +27,14 @@ const STANDARD_ERROR = {
   maxLength: 16 * 1_048_576,
 };
 
+let standardError: DestinationStream | undefined;
+
+/** One for the process, because it flushes again and again until the process ends. */
+const toStandardError = (): DestinationStream => {
+  standardError ??= pino.destination(STANDARD_ERROR);
+  return standardError;
+};
+
 /** The part of an error that the log holds. @returns its message without data, and its frames in the source files. */
 export function describeError(error: unknown) {
   const { name, code, message, stack } = error as Error & { code?: string };
@@ -70,7 +78,7 @@ export async function createLog(
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const isPretty = logFormat === "pretty" || (logFormat === "auto" && !to && process.stderr.isTTY);
-  if (!isPretty) return pino(options, to ?? pino.destination(STANDARD_ERROR));
+  if (!isPretty) return pino(options, to ?? toStandardError());
   const { default: pretty } = await import("pino-pretty");
   return pino(
     options,

@@ -1,6 +1,6 @@
 /* What the tests of jobs share: a database, workers that end with each test, and a clock to set. */
 import { randomUUID } from "node:crypto";
-import { after, afterEach } from "node:test";
+import { afterEach } from "node:test";
 import pino from "pino";
 import type { Job, JobKind } from "../../../../src/core/admin/jobs/job.ts";
 import { enqueue } from "../../../../src/core/admin/jobs/queue.ts";
@@ -8,15 +8,11 @@ import { startWorker, type Worker } from "../../../../src/core/admin/jobs/worker
 import { type Clock, systemClock } from "../../../../src/core/base/clock.ts";
 import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
 import { NO_TRACING } from "../../../../src/core/base/observe/tracing.ts";
-import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { testConfig } from "../../../harness.ts";
+import { openMigrated } from "../../../databases.ts";
 
 /** Opened by each file, because it ends with the file. */
 export async function openRig() {
-  const database = await openDatabase(await testConfig());
-  await migrate(database);
-  after(() => database.close());
+  const database = await openMigrated();
 
   /** The jobs of the running test; they would take up the next test's. */
   const workers: Worker[] = [];

@@ -1,7 +1,7 @@
 /* Data that a workspace keeps for a period: removed by the job worker of a server, whose database the test shares. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { enqueue } from "../../../../src/core/admin/jobs/queue.ts";
 import { readNextTimes } from "../../../../src/core/admin/jobs/schedule.ts";
 import { RETENTION_JOB } from "../../../../src/core/admin/retention/retention.ts";
@@ -13,19 +13,11 @@ import {
   selectLogBeyond,
 } from "../../../../src/features/warehouses/progress-store.ts";
 import { SWEEPERS } from "../../../../src/server/assembled.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { serve } from "../../../../src/server/serve.ts";
-import { testConfig } from "../../../harness.ts";
+import { startOwnServer } from "../../../harness.ts";
 import { post } from "../../../system/child-server.ts";
 import { until } from "../../../until.ts";
 
-const config = await testConfig();
-const database = await openDatabase(config);
-const server = await serve(config, undefined, Promise.resolve(database));
-after(() => server.stop());
-
-const { url } = server.welcome;
-const adminToken = server.welcome.adminToken.secret ?? "";
+const { url, adminToken, database } = await startOwnServer();
 const get = async (path: string): Promise<any> => {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${adminToken}` } });
   return response.json();

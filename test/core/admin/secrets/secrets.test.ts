@@ -1,30 +1,25 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { serve } from "../../../../src/server/serve.ts";
-import { testConfig } from "../../../harness.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
+import { lastingDatabase } from "../../../databases.ts";
+import { startOwnServer } from "../../../harness.ts";
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
 
 describe("secrets of API keys, SCIM tokens and the administrator", () => {
   test("a secret appears in no database row, no log line and no response but the one that shows it", async () => {
     const lines: string[] = [];
-    const config = {
-      ...(await testConfig()),
-      dataDir: await temporaryFolder(),
-      logLevel: "trace" as const,
-    };
-    const running = await serve(config, { write: (line) => void lines.push(line) });
+    const lasting = await lastingDatabase();
+    const log = { write: (line: string) => void lines.push(line) };
+    const running = await startOwnServer({ logLevel: "trace" }, log, lasting);
     const send = async (method: string, path: string, key: string, body?: unknown) => {
-      const answer = await fetch(running.welcome.url + path, {
+      const answer = await fetch(running.url + path, {
         method,
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return answer.json() as Promise<{ key: string; token: string }>;
     };
-    const adminToken = running.welcome.adminToken.secret ?? "";
+    const { adminToken } = running;
     const admin = (method: string, path: string, body?: unknown) =>
       send(method, path, adminToken, body);
     const secrets = ["declared-secret-1", "declared-secret-2", adminToken];
@@ -62,14 +57,13 @@ describe("secrets of API keys, SCIM tokens and the administrator", () => {
     for (const each of [path, tokens, "/admin/v1/audit"]) shown.push(await admin("GET", each));
     await running.stop();
 
-    const database = await openDatabase(config);
+    const { database } = lasting;
     const tables = await database.query<{ name: string }>(
       "select table_name as name from information_schema.tables where table_schema = 'public'",
     );
     for (const { name } of tables) {
       shown.push(await database.query(`select to_jsonb(each) as row from ${name} each`));
     }
-    await database.close();
     assert.equal(secrets.length, 7);
     assert.ok(lines.length > 10);
     for (const place of [...lines, ...shown.map((each) => JSON.stringify(each))]) {

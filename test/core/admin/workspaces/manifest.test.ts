@@ -1,8 +1,9 @@
 /* `POST /admin/v1/apply`: what a manifest creates, changes and removes, and when it is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { lastingDatabase } from "../../../databases.ts";
 import { startOwnServer } from "../../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../../stored-rows.ts";
+import { rowsAfterStop } from "../../../stored-rows.ts";
 
 const server = await startOwnServer();
 
@@ -161,7 +162,8 @@ describe("applying a manifest", () => {
   });
 
   test("the secrets of a manifest are stored only as hashes and never returned", async () => {
-    const own = await startOwnServer({ dataDir: await temporaryFolder() });
+    const lasting = await lastingDatabase();
+    const own = await startOwnServer({}, undefined, lasting);
     const secret = "a-secret-that-must-not-show";
     const manifest = {
       company: { name: "Test" },
@@ -169,7 +171,11 @@ describe("applying a manifest", () => {
     };
     const answer = await own.admin("POST", "/admin/v1/apply", manifest);
     assert.ok(!JSON.stringify(answer.body).includes(secret));
-    const rows = await rowsAfterStop<{ row: string }>(own, "select k::text as row from api_keys k");
+    const rows = await rowsAfterStop<{ row: string }>(
+      own,
+      lasting,
+      "select k::text as row from api_keys k",
+    );
     assert.equal(rows.length > 0, true);
     assert.ok(rows.every(({ row }) => !row.includes(secret)));
   });

@@ -3,10 +3,9 @@
  * it counts what reaches the engine. Nothing is timed: speed is measured by benchmarks.
  */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { systemClock } from "../../../../src/core/base/clock.ts";
 import type { Database } from "../../../../src/core/database/database.ts";
-import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { deleteUsers } from "../../../../src/core/people/identity/delete-users.ts";
 import { identifyUsers } from "../../../../src/core/people/identity/identify-users.ts";
 import { mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
@@ -14,16 +13,13 @@ import { addAliases } from "../../../../src/core/people/identity/new-aliases.ts"
 import { selectAuditEntries } from "../../../../src/core/people/identity/store.ts";
 import { createPeople } from "../../../../src/core/people/profiles/people.ts";
 import { savePeople } from "../../../../src/core/people/profiles/save-people.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { testConfig } from "../../../harness.ts";
+import { openMigrated } from "../../../databases.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
 import { identityServices } from "../people-services.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 const workspace = testWorkspace();
 

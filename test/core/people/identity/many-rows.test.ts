@@ -3,10 +3,9 @@
  * waits for it. Below HTTP, because it counts what reaches the engine; the events are written with SQL.
  */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { systemClock } from "../../../../src/core/base/clock.ts";
 import { bucketOfId } from "../../../../src/core/database/buckets.ts";
-import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { SLICE_ROWS } from "../../../../src/core/people/activity/moves-store.ts";
 import { RETAINED_EVENTS } from "../../../../src/core/people/activity/retention-store.ts";
 import { deleteUsers } from "../../../../src/core/people/identity/delete-users.ts";
@@ -16,16 +15,13 @@ import { savePeople } from "../../../../src/core/people/profiles/save-people.ts"
 import { estimateSize } from "../../../../src/features/segments/estimate.ts";
 import { readFilter } from "../../../../src/features/segments/filter.ts";
 import { listMembers, segmentsOfUser } from "../../../../src/features/segments/list-members.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { testConfig } from "../../../harness.ts";
+import { openMigrated } from "../../../databases.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
 import { identityServices } from "../people-services.ts";
 import { id } from "./identity-calls.ts";
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 const EVENTS = 2 * SLICE_ROWS + 5;
 

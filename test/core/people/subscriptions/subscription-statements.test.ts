@@ -4,10 +4,9 @@
  * the features that merge and delete people.
  */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { systemClock } from "../../../../src/core/base/clock.ts";
 import type { Channel, Workspace } from "../../../../src/core/base/context/workspace.ts";
-import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { createAddressCache } from "../../../../src/core/people/profiles/address-cache.ts";
 import { createIdCache } from "../../../../src/core/people/profiles/id-cache.ts";
 import type { PersonIdentifier } from "../../../../src/core/people/profiles/identifiers.ts";
@@ -31,15 +30,12 @@ import {
   readEmailStates,
   readGroupStates,
 } from "../../../../src/core/people/subscriptions/states.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { testConfig } from "../../../harness.ts";
+import { openMigrated } from "../../../databases.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
 import { peopleServices } from "../people-services.ts";
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 let workspaces = 0;
 

@@ -12,8 +12,9 @@ import {
 import type { Database } from "../../../../src/core/database/database.ts";
 import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { openDatabase } from "../../../../src/server/open-database.ts";
+import { lastingDatabase } from "../../../databases.ts";
 import { startOwnServer, startServer, testConfig } from "../../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../../stored-rows.ts";
+import { rowsAfterStop } from "../../../stored-rows.ts";
 
 const database: Database = await openDatabase(await testConfig());
 after(() => database.close());
@@ -89,14 +90,20 @@ interface Row {
 }
 
 test("a user's profile is in the bucket of the first identifier, and each identifier in that of its value", async () => {
-  const server = await startOwnServer({ dataDir: await temporaryFolder() });
+  const lasting = await lastingDatabase();
+  const server = await startOwnServer({}, undefined, lasting);
   const workspace = await server.workspace();
   const user = { external_id: "ada", email: "ada@example.com" };
   await workspace.track({ attributes: [user] });
-  const [profile] = await rowsAfterStop<{ bucket: number }>(server, "select bucket from profiles");
+  const [profile] = await rowsAfterStop<{ bucket: number }>(
+    server,
+    lasting,
+    "select bucket from profiles",
+  );
   // Separately: the two may be on different nodes.
   const identifiers = await rowsAfterStop<Row>(
     server,
+    lasting,
     "select value, workspace_id as workspace, bucket as identifier from identifiers",
   );
   const rows = identifiers.map((row) => ({ ...row, profile: profile?.bucket }));

@@ -4,12 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { selectDue } from "../../../../src/core/admin/jobs/store.ts";
 import { systemClock } from "../../../../src/core/base/clock.ts";
 import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
 import { NO_TRACING, type Tracing } from "../../../../src/core/base/observe/tracing.ts";
-import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../../src/core/http/idempotency.ts";
 import { createAddressCache } from "../../../../src/core/people/profiles/address-cache.ts";
 import { createQuotas } from "../../../../src/core/people/quotas/quotas.ts";
@@ -17,14 +16,9 @@ import { checkRequest } from "../../../../src/core/track/check-request.ts";
 import { createWriteQueue } from "../../../../src/core/track/write-queue.ts";
 import { createSmallExports } from "../../../../src/features/export/small-exports.ts";
 import { wantedBy } from "../../../../src/features/export/wanted-users.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
 import { peopleServices } from "../../../core/people/people-services.ts";
-import {
-  startOwnServer,
-  type TestServer,
-  type TestWorkspace,
-  testConfig,
-} from "../../../harness.ts";
+import { openMigrated } from "../../../databases.ts";
+import { startOwnServer, type TestServer, type TestWorkspace } from "../../../harness.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 
 const TIME = "2026-01-01T12:00:00Z";
@@ -71,9 +65,7 @@ function aheadOf(order: readonly { of: string }[], of: string): number {
 
 const server = await startOwnServer();
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 describe("a workspace that floods", () => {
   test("a flood that fills the write queue is refused with 429 before another workspace finds no room", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import fc from "fast-check";
 import { lendFromWindow } from "../../../../../src/core/admin/access/limit-store.ts";
 import {
@@ -8,15 +8,11 @@ import {
   type Limit,
   lendToOneProcess,
 } from "../../../../../src/core/admin/access/limit-windows.ts";
-import { migrate } from "../../../../../src/core/database/migrations/migrate.ts";
-import { openDatabase } from "../../../../../src/server/open-database.ts";
-import { testConfig } from "../../../../harness.ts";
+import { openMigrated } from "../../../../databases.ts";
 
 /* The shared windows on a real database, with a clock that the test decides. */
 
-const database = await openDatabase(await testConfig());
-after(() => database.close());
-await migrate(database);
+const database = await openMigrated();
 
 /** Milliseconds on the clock that never jumps. */
 let now = 0;

@@ -24,7 +24,9 @@ export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
    */
   readonly webFolder?: string | undefined;
   /** Only set by tests, whose passwords protect nobody: the cost of their hashes. See `features/sign-in/password-hashes.ts`. */
-  readonly passwordCost?: { readonly log2N: number; readonly r: number; readonly p: number };
+  readonly passwordCost?:
+    | { readonly log2N: number; readonly r: number; readonly p: number }
+    | undefined;
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
   readonly shortestSecret: number;
   /** Whether `npm start` started it. */

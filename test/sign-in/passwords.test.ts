@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createPasswordGuesses } from "../../src/features/sign-in/passwords.ts";
+import { readConfig } from "../../src/server/config.ts";
 import {
   addColleague,
+  type Colleague,
   choosePassword,
   enter,
   enterWith,
@@ -12,7 +14,7 @@ import {
   signInWith,
 } from "../colleagues.ts";
 import { continueSession, cookieIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer } from "../harness.ts";
+import { startOwnServer, type TestServer } from "../harness.ts";
 
 const server = await startOwnServer();
 const strict = await startOwnServer({ maxFailedAuth: 3 });
@@ -23,6 +25,17 @@ async function withPassword(on = server) {
   const browser = await enter(on, colleague);
   await choosePassword(browser);
   return { ...colleague, browser };
+}
+
+async function hashesOf(
+  { database }: TestServer,
+  ...people: readonly Colleague[]
+): Promise<string[]> {
+  const rows = await database.query<{ hash: string }>(
+    "select hash from dashboard_passwords where user_id = any($1::uuid[])",
+    [people.map(({ id }) => id)],
+  );
+  return rows.map(({ hash }) => hash);
 }
 
 describe("choosing a password", () => {
@@ -60,13 +73,9 @@ describe("choosing a password", () => {
 
   test("the database holds a salted scrypt hash, and no response, audit entry or export of the person has the password", async () => {
     const [one, other] = [await withPassword(), await withPassword()];
-    const rows = await server.database.query<{ hash: string }>(
-      "select hash from dashboard_passwords where user_id = any($1::uuid[])",
-      [[one.id, other.id]],
-    );
-    const hashes = rows.map(({ hash }) => hash);
+    const hashes = await hashesOf(server, one, other);
     assert.equal(new Set(hashes).size, 2);
-    for (const hash of hashes) assert.match(hash, /^scrypt:15:8:3:[\w-]{22}:[\w-]{43}$/);
+    for (const hash of hashes) assert.match(hash, /^scrypt:10:8:1:[\w-]{22}:[\w-]{43}$/);
     const shown = [
       await server.admin("GET", "/admin/v1/audit?limit=100"),
       await server.admin("GET", `/admin/v1/dashboard-users/${one.id}`),
@@ -77,6 +86,16 @@ describe("choosing a password", () => {
       assert.ok(!JSON.stringify(body).includes(PASSWORD));
       assert.ok(!JSON.stringify(body).includes("scrypt"));
     }
+  });
+
+  test("a server that is not started by a test hashes passwords with the cost that OWASP names for scrypt", async () => {
+    const inProduction = await startOwnServer({ passwordCost: undefined });
+    const hashes = await hashesOf(inProduction, await withPassword(inProduction));
+    assert.deepEqual(
+      hashes.map((hash) => hash.split(":", 4).join(":")),
+      ["scrypt:15:8:3"],
+    );
+    assert.equal(readConfig({}).passwordCost, undefined);
   });
 
   test("who has a password says it before it changes, unless the session began with an invitation", async () => {

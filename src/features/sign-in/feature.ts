@@ -16,7 +16,7 @@ interface Given extends Pick<LinkServices, "database" | "clock" | "sessions"> {
 
 interface SignInSettings {
   readonly oidc: OidcSettings | undefined;
-  readonly passwordCost?: PasswordCost;
+  readonly passwordCost?: PasswordCost | undefined;
 }
 
 export const feature = {

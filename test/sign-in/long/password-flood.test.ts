@@ -4,7 +4,11 @@ import { describe, test } from "node:test";
 import { addColleague, choosePassword, enter, signInWith } from "../../colleagues.ts";
 import { startOwnServer } from "../../harness.ts";
 
-const server = await startOwnServer({ maxFailedAuth: 1_000 });
+const server = await startOwnServer({
+  maxFailedAuth: 1_000,
+  // A sixth of what a password costs: much more than the rest of a request.
+  passwordCost: { log2N: 14, r: 8, p: 1 },
+});
 
 async function withPassword() {
   const colleague = await addColleague(server);

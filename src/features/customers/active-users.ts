@@ -26,6 +26,10 @@ export async function activityOf(
 ): Promise<Activity[]> {
   const activity: Activity[] = [];
   for (let day = first; day <= last; day++) {
+    if (!isSpanUsed(sketches, day)) {
+      activity.push({ day, in1: 0, in7: 0, in30: 0 });
+      continue;
+    }
     const union = emptySketch();
     let [in1, in7] = [0, 0];
     for (let back = 0; back < LONGEST_SPAN; back++) {
@@ -38,4 +42,10 @@ export async function activityOf(
     await nextTurn();
   }
   return activity;
+}
+
+/** Most workspaces have few days with users: an empty sketch takes as long as a full one. */
+function isSpanUsed(sketches: ReadonlyMap<number, Sketch>, day: number): boolean {
+  for (let back = 0; back < LONGEST_SPAN; back++) if (sketches.has(day - back)) return true;
+  return false;
 }

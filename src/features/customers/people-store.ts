@@ -174,6 +174,20 @@ export const countStateSteps = (
   );
 };
 
+/** When the first state of a workspace changed after a time; undefined if none did. */
+export async function selectFirstChange(
+  database: Queryable,
+  workspaceId: number,
+  table: keyof typeof STEPS,
+  after: Date,
+): Promise<Date | undefined> {
+  const [row] = await database.query<{ first: Date | null }>(
+    `select min(changed_at) as first from ${table} where workspace_id = $1 and changed_at > $2`,
+    [workspaceId, after],
+  );
+  return row?.first ?? undefined;
+}
+
 /** The workspaces in which a subscription has changed since a time. */
 export async function selectChanged(
   database: Queryable,

@@ -16,6 +16,7 @@ import {
   countStateSteps,
   selectActiveDays,
   selectEmailStates,
+  selectFirstChange,
   selectUsers,
 } from "./people-store.ts";
 import { addMark, emptySketch, markOf, packSketch, type Sketch } from "./sketch.ts";
@@ -149,21 +150,33 @@ async function countAll(
     after = addresses.length < ADDRESSES ? undefined : addresses.at(-1)?.email;
     await nextTurn();
   }
-  const cutAt = later(beginOfSlot(cut), { ms: -1 });
-  for (const [index, begin] of days.borders.slice(0, -1).entries()) {
-    const end = new Date((days.borders[index + 1] as number) - 1);
-    const span = {
-      borders: days.borders,
-      after: new Date(begin - 1),
-      until: end < cutAt ? end : cutAt,
-    };
-    if (span.after >= span.until) break;
-    for (const table of ["group_state_changes", "email_state_changes"] as const) {
-      countSteps(tally, days, await countStateSteps(database, workspaceId, table, span, false));
-    }
-    signal.throwIfAborted();
+  for (const table of ["group_state_changes", "email_state_changes"] as const) {
+    await countChanges(database, table, counting, days, tally, signal);
   }
   return { tally, sketches };
+}
+
+/** A day at a time, from the first one with a change: most workspaces are younger than the days that are kept. */
+async function countChanges(
+  database: Database,
+  table: "group_state_changes" | "email_state_changes",
+  { workspaceId, cut, borders }: Counting,
+  days: Days,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date((borders[0] as number) - 1);
+  const first = await selectFirstChange(database, workspaceId, table, before);
+  if (!first) return;
+  const cutAt = later(beginOfSlot(cut), { ms: -1 });
+  for (const [index, begin] of borders.slice(0, -1).entries()) {
+    const end = new Date((borders[index + 1] as number) - 1);
+    if (end < first) continue;
+    const span = { borders, after: new Date(begin - 1), until: end < cutAt ? end : cutAt };
+    if (span.after >= span.until) break;
+    countSteps(tally, days, await countStateSteps(database, workspaceId, table, span, false));
+    signal.throwIfAborted();
+  }
 }
 
 async function countUsers(

@@ -2,10 +2,25 @@
 import { appendFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
+import { setFlagsFromString } from "node:v8";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { shareEngines, startServer, stopShared } from "../harness.ts";
 import { familySeconds } from "./family-time.ts";
 import type { FileTime } from "./suite-times.ts";
+
+/**
+ * Most code of a test runs a few times, and the compilers that make it fast take more processor time than they save: a seventh
+ * of all. Thorough tests repeat more.
+ */
+function compileLittle(): void {
+  if (process.env.TEST_THOROUGH) return;
+  // Of the engine, which is WebAssembly.
+  setFlagsFromString("--liftoff-only");
+  const isOld = Number.parseInt(process.versions.v8, 10) < 12;
+  setFlagsFromString(
+    isOld ? "--interrupt-budget=1000000" : "--invocation-count-for-turbofan=30000",
+  );
+}
 
 /** How long a process may take to end after its last file. */
 const END_MS = 60_000;
@@ -65,6 +80,7 @@ process.on("exit", () => {
 // An interrupted run ends its processes, and their listeners for the end kill the servers that they started.
 process.once("SIGTERM", () => process.exit(1));
 
+compileLittle();
 shareChromium();
 shareEngines();
 let next = takeNext();

@@ -11,6 +11,7 @@ import {
   type TestServer,
   type TestWorkspace,
 } from "../../../harness.ts";
+import { sized } from "../../../sizes.ts";
 
 const WRITERS = 16;
 const TIME = "2026-01-01T12:00:00Z";
@@ -26,7 +27,8 @@ const second =
 type Send = (body: object) => Promise<void>;
 
 const SERVERS: Record<string, readonly TestServer[]> = {
-  "through one server": [first],
+  // Two include it.
+  ...((!second || sized(false, true)) && { "through one server": [first] }),
   ...(second && { "through two servers on one database": [first, second] }),
 };
 
@@ -50,7 +52,7 @@ const inParallel = (rounds: number, write: (writer: number, round: number) => Pr
 
 const sorted = (values: readonly string[]) => [...values].sort();
 
-const ROUNDS = 12;
+const ROUNDS = sized(4, 12);
 const everyMark = sorted(
   Array.from({ length: WRITERS * ROUNDS }, (_, n) => `${Math.floor(n / ROUNDS)}-${n % ROUNDS}`),
 );
@@ -114,7 +116,8 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       assert.equal(custom_events[0].count, WRITERS * ROUNDS);
       const sold = purchases.reduce((sum: number, each: any) => sum + each.count, 0);
       assert.equal(sold, WRITERS * ROUNDS * 1.5);
-      assert.deepEqual(revenue_by_currency, { EUR: 14.4, USD: 14.4 });
+      const each = (WRITERS * ROUNDS * 1.5) / 2 / 10;
+      assert.deepEqual(revenue_by_currency, { EUR: each, USD: each });
     });
 
     test("concurrent requests that name one user in different ways lose nothing", async () => {

@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
 import { setFlagsFromString } from "node:v8";
+import fc from "fast-check";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { shareEngines, startServer, stopShared } from "../harness.ts";
 import { familySeconds } from "./family-time.ts";
@@ -21,6 +22,9 @@ function compileLittle(): void {
     isOld ? "--interrupt-budget=1000000" : "--invocation-count-for-turbofan=30000",
   );
 }
+
+/** A property that fails is tried with simpler inputs, each of which may take a second: after this it says what it has. */
+const SIMPLER_FOR_MS = 120_000;
 
 /** How long a process may take to end after its last file. */
 const END_MS = 60_000;
@@ -81,6 +85,9 @@ process.on("exit", () => {
 process.once("SIGTERM", () => process.exit(1));
 
 compileLittle();
+if (!process.env.TEST_THOROUGH) {
+  fc.configureGlobal({ interruptAfterTimeLimit: SIMPLER_FOR_MS, markInterruptAsFailure: true });
+}
 shareChromium();
 shareEngines();
 let next = takeNext();

@@ -1,8 +1,8 @@
 /* A workspace with thousands of groups: the page shows them in pages, and saving one page leaves the others unchanged. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
-import { duringAttack } from "../../limits/event-loop-delay.ts";
+import { startOwnServer } from "../../../harness.ts";
+import { duringAttack } from "../../../limits/event-loop-delay.ts";
 
 const server = await startOwnServer();
 

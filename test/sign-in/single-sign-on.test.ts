@@ -1,8 +1,6 @@
 /* Sign-in through an OpenID Connect provider: who is signed in, as which user, and for how long. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { launchChromium } from "../browser/chromium.ts";
-import { skipWithoutBrowser } from "../browser/dashboard-browser.ts";
 import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
 import { continueSession, type SignedIn } from "../dashboard-users/signed-in.ts";
 import { freePort } from "../free-port.ts";
@@ -263,33 +261,6 @@ describe("the end of a person's rights", () => {
     assert.match(refused.body.message, /permission manage_apps in the workspace 'demo'/);
     await permit(["basic_access", "manage_apps"]);
     assert.equal((await put()).status, 200);
-  });
-
-  test("a page that is open while its permission is revoked hides what it showed, and so does the navigation", {
-    skip: skipWithoutBrowser,
-  }, async () => {
-    const user = await person(["view_user_profile", "view_pii", "basic_access"]);
-    const { cookie } = await signInAs(user.userName);
-    const context = await (await launchChromium()).newContext();
-    const [name = "", value = ""] = cookie.split("=");
-    await context.addCookies([{ name, value, url: server.url }]);
-    const page = await context.newPage();
-    await page.goto(`${server.url}/dashboard/w/demo/users`);
-    await page.getByText("No users yet").waitFor();
-    const field = page.getByRole("textbox", { name: "Find users" });
-    await scim.patch(user.id, {
-      op: "replace",
-      path: "permissions",
-      value: {
-        companyPermissions: [],
-        appGroup: [{ appGroupName: "demo", appGroupPermissions: ["basic_access"] }],
-      },
-    });
-    await field.fill("a");
-    await page.getByRole("alert").getByText("You may not see this").waitFor();
-    await page.getByRole("link", { name: "Users", exact: true }).waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Syncs", exact: true }).waitFor();
-    await context.close();
   });
 
   test("a permission set gives its permissions to those who have it, and a change to it takes effect at once", async () => {

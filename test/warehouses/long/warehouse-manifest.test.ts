@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { PERMISSIONS } from "../../src/core/base/context/permissions.ts";
-import { KINDS } from "../../src/features/warehouses/sources/kinds.ts";
-import { startServer } from "../harness.ts";
+import { PERMISSIONS } from "../../../src/core/base/context/permissions.ts";
+import { KINDS } from "../../../src/features/warehouses/sources/kinds.ts";
+import { startServer } from "../../harness.ts";
 
 const server = await startServer();
 

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../../../dashboard-users/identity-provider.ts";
-import { continueSession } from "../../../dashboard-users/signed-in.ts";
-import { freePort } from "../../../free-port.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { declare, scimClient } from "../../../scim-client.ts";
+import { startProvider, visit } from "../../../../dashboard-users/identity-provider.ts";
+import { continueSession } from "../../../../dashboard-users/signed-in.ts";
+import { freePort } from "../../../../free-port.ts";
+import { startOwnServer } from "../../../../harness.ts";
+import { declare, scimClient } from "../../../../scim-client.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

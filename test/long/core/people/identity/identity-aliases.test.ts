@@ -1,7 +1,7 @@
 /* POST /users/alias/new and /users/alias/update. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../../harness.ts";
+import { startServer } from "../../../../harness.ts";
 import {
   alias,
   id,
@@ -17,7 +17,7 @@ import {
   skips,
   succeeds,
   userOf,
-} from "./identity-calls.ts";
+} from "../../../../core/people/identity/identity-calls.ts";
 
 const server = await startServer();
 

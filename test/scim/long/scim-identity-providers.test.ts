@@ -7,9 +7,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../src/core/base/package-root.ts";
-import { startOwnServer } from "../harness.ts";
-import { declare, scimClient } from "../scim-client.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { startOwnServer } from "../../harness.ts";
+import { declare, scimClient } from "../../scim-client.ts";
 
 interface Recorded {
   /** The method, and the path. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { TSchema } from "typebox";
 import { parse } from "yaml";
-import { schemaOf } from "../../../../src/core/admin/workspaces/apply-manifest.ts";
-import { manifestChecks } from "../../../../src/core/admin/workspaces/manifest.ts";
-import { packageRoot } from "../../../../src/core/base/package-root.ts";
-import { COMPANY_RESOURCES, RESOURCES } from "../../../../src/server/assembled.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { runCommand } from "../../../system/child-server.ts";
+import { schemaOf } from "../../../../../src/core/admin/workspaces/apply-manifest.ts";
+import { manifestChecks } from "../../../../../src/core/admin/workspaces/manifest.ts";
+import { packageRoot } from "../../../../../src/core/base/package-root.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../../../../../src/server/assembled.ts";
+import { startOwnServer } from "../../../../harness.ts";
+import { runCommand } from "../../../../system/child-server.ts";
 
 const server = await startOwnServer();
 const served = (await server.send("GET", "/manifest.schema.json", undefined, { key: null })).body;

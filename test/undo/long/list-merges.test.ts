@@ -1,9 +1,9 @@
 /* The list of merges: who was merged into whom, until when it can be undone, and pages of it. */
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { alias, id, merge, succeeds, userOf } from "../core/people/identity/identity-calls.ts";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { mergesOf, undone } from "./undo-calls.ts";
+import { alias, id, merge, succeeds, userOf } from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { mergesOf, undone } from "../undo-calls.ts";
 
 const server = await startServer();
 

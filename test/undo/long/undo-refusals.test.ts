@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { later } from "../../src/core/base/clock.ts";
-import { sweepMergeRecords } from "../../src/core/people/identity/forget-merges.ts";
+import { later } from "../../../src/core/base/clock.ts";
+import { sweepMergeRecords } from "../../../src/core/people/identity/forget-merges.ts";
 import {
   alias,
   byAlias,
@@ -12,9 +12,9 @@ import {
   renameAliases,
   succeeds,
   TIME,
-} from "../core/people/identity/identity-calls.ts";
-import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { mergesOf, refusesUndo, undo, undone } from "./undo-calls.ts";
+} from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { mergesOf, refusesUndo, undo, undone } from "../undo-calls.ts";
 
 const server = await startServer();
 

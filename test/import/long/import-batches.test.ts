@@ -1,7 +1,7 @@
 /* The work of one batch of an import: it grows with its rows, and not with their square (docs/import.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 
 const server = await startServer();
 

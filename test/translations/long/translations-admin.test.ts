@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 import {
   FIRST_STEP,
   FRENCH,
@@ -19,7 +19,7 @@ import {
   WELCOME,
   WELCOME_MAIL,
   withQuery,
-} from "../translated-workspace.ts";
+} from "../../translated-workspace.ts";
 
 const server = await startServer();
 

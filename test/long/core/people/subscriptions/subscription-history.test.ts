@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../../harness.ts";
 import {
   emailStatus,
   historyOf,
@@ -8,7 +8,7 @@ import {
   setV2,
   users,
   workspaceWithGroups,
-} from "./subscription-calls.ts";
+} from "../../../../core/people/subscriptions/subscription-calls.ts";
 
 const server = await startServer();
 

@@ -1,7 +1,7 @@
 /* A dry run previews the effects of a merge or a deletion; the audit records them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../../harness.ts";
 import {
   alias,
   byAlias,
@@ -20,7 +20,7 @@ import {
   succeeds,
   TIME,
   userOf,
-} from "./identity-calls.ts";
+} from "../../../../core/people/identity/identity-calls.ts";
 
 const server = await startServer();
 

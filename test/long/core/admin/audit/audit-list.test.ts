@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { parse } from "csv-parse/sync";
-import { createSettableClock, later } from "../../../../src/core/base/clock.ts";
-import { addColleague, enter } from "../../../colleagues.ts";
-import { signIn } from "../../../dashboard-users/signed-in.ts";
-import { startOwnServer } from "../../../harness.ts";
+import { createSettableClock, later } from "../../../../../src/core/base/clock.ts";
+import { addColleague, enter } from "../../../../colleagues.ts";
+import { signIn } from "../../../../dashboard-users/signed-in.ts";
+import { startOwnServer } from "../../../../harness.ts";
 
 const clock = createSettableClock();
 const server = await startOwnServer({ clock });

@@ -1,7 +1,7 @@
 /* How existing clients name users, in every call that names one. docs/conformance.md#names-that-clients-use */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   alias,
   byAlias,
@@ -10,7 +10,7 @@ import {
   makeUsers,
   TIME,
   userOf,
-} from "../people/identity/identity-calls.ts";
+} from "../../../core/people/identity/identity-calls.ts";
 
 const server = await startServer();
 

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { startIntegration, type TestIntegration } from "../sync-runs.ts";
-import { startWarehouse } from "../warehouse.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startIntegration, type TestIntegration } from "../../sync-runs.ts";
+import { startWarehouse } from "../../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

@@ -13,7 +13,7 @@ import { freshDatabase, migratedDatabase } from "./core/database/fresh-database.
 /** Servers of one test share a database, and none has its own key. */
 export const TEST_SECRET_KEY = "the-secret-key-of-the-tests";
 
-/** A millisecond instead of a quarter of a second, for passwords that protect nobody. */
+/** A hundredth of the cost, for passwords that protect nobody. */
 const QUICK_PASSWORDS = { log2N: 10, r: 8, p: 1 };
 
 /** The settings of a server for a test, on a separate database, which is empty by default. */

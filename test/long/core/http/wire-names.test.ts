@@ -1,7 +1,6 @@
 /* How existing clients name users, in every call that names one. docs/conformance.md#names-that-clients-use */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   alias,
   byAlias,
@@ -11,6 +10,7 @@ import {
   TIME,
   userOf,
 } from "../../../core/people/identity/identity-calls.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 
 const server = await startServer();
 

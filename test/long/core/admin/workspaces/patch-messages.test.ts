@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { startOwnServer } from "../../../../harness.ts";
 import { patchCalls } from "../../../../core/admin/workspaces/patch-calls.ts";
+import { startOwnServer } from "../../../../harness.ts";
 
 const server = await startOwnServer();
 await server.workspace();

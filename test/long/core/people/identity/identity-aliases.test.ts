@@ -1,7 +1,6 @@
 /* POST /users/alias/new and /users/alias/update. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../../../harness.ts";
 import {
   alias,
   id,
@@ -18,6 +17,7 @@ import {
   succeeds,
   userOf,
 } from "../../../../core/people/identity/identity-calls.ts";
+import { startServer } from "../../../../harness.ts";
 
 const server = await startServer();
 

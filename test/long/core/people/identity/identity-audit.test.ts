@@ -1,7 +1,6 @@
 /* A dry run previews the effects of a merge or a deletion; the audit records them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../../harness.ts";
 import {
   alias,
   byAlias,
@@ -21,6 +20,7 @@ import {
   TIME,
   userOf,
 } from "../../../../core/people/identity/identity-calls.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../../harness.ts";
 
 const server = await startServer();
 

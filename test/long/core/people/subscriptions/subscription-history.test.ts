@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../../harness.ts";
 import {
   emailStatus,
   historyOf,
@@ -9,6 +8,7 @@ import {
   users,
   workspaceWithGroups,
 } from "../../../../core/people/subscriptions/subscription-calls.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../../harness.ts";
 
 const server = await startServer();
 

@@ -5,8 +5,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type Answer, startOwnServer, type TestServer, type TestWorkspace } from "../../harness.ts";
-import { filesIn } from "./read-zip.ts";
+import {
+  type Answer,
+  startOwnServer,
+  type TestServer,
+  type TestWorkspace,
+} from "../../../harness.ts";
+import { filesIn } from "../read-zip.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -43,11 +43,16 @@ const mainOf = (root?: string): string =>
     ? join(packageRoot(), "dist", "bundle", "main.js")
     : join(root, "dist", "src", "main.js");
 
-/**
- * V8 leaves the code of the embedded engine as it first compiles it. A start takes three quarters of the processor time, and
- * the servers of tests do too little to win that back. Where much is tried they run as users start them.
- */
-const BRIEFLY = process.env.TEST_NODE || process.env.TEST_THOROUGH ? [] : ["--liftoff-only"];
+/** Where much is tried, and on another Node, processes run as users start them. */
+const IS_BRIEF = !process.env.TEST_NODE && !process.env.TEST_THOROUGH;
+
+/** Arguments of Node for a process that does little. */
+export const BRIEFLY = IS_BRIEF ? [`--import=${new URL("./briefly.js", import.meta.url)}`] : [];
+
+/** Node 22 and newer keep the compiled code of the bundle there. */
+const KEPT_CODE: Environment = IS_BRIEF
+  ? { NODE_COMPILE_CACHE: join(packageRoot(), "dist", "test-code") }
+  : {};
 
 interface Running {
   readonly child: ChildProcess;
@@ -68,7 +73,7 @@ function start(
   { root, uid }: ChildOptions = {},
 ): Running {
   const child = spawn(NODE, [...BRIEFLY, mainOf(root), ...args], {
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...environment },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...KEPT_CODE, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     ...(uid !== undefined && { uid }),
   });

@@ -283,7 +283,7 @@ what_depends_on_node() {
   with_node "$1"
   readme_start
   export NODE_OPTIONS=--throw-deprecation
-  suite /core/http/ /core/base/ /server/ /core/database/ system/supported-node
+  suite /core/http/ /core/base/ /server/ /core/database/ supported-node
 }
 
 install_project() {
@@ -296,7 +296,7 @@ on_oldest_node() {
   readme_start
   export NODE_OPTIONS=--throw-deprecation
   npm test || again
-  npm run test:compiled -- system/supported-node
+  npm run test:compiled -- supported-node
 }
 
 # --- Features taken out ----------------------------------------------------------------------------------------------

@@ -5,3 +5,7 @@
  */
 export const sized = <Size>(usual: Size, thorough: Size): Size =>
   process.env.TEST_THOROUGH ? thorough : usual;
+
+/** The first few of a kind for each change, and all of them in the night. */
+export const sample = <Each>(all: readonly Each[], few: number): readonly Each[] =>
+  sized(all.slice(0, few), all);

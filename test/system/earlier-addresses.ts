@@ -1,7 +1,11 @@
+import { join } from "node:path";
 import { uuidOf } from "../../src/core/base/values/uuid.ts";
 import { bucketOfId, bucketOfValue } from "../../src/core/database/buckets.ts";
 import type { Database, Queryable } from "../../src/core/database/database.ts";
 import { migrateWithin } from "../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { testConfig } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
 
 /*
  * Data as versions stored it that compared addresses in lower case: each spelling is an address of its own. Written
@@ -128,4 +132,14 @@ export async function storeRows(
       bounces.map(({ day }) => timeOf(day)),
     ],
   );
+}
+
+/** A database with earlier data, and what a server needs to open it. */
+export async function earlier(data: EarlierData) {
+  const config = await testConfig({ dataDir: join(await temporaryFolder(), "data") });
+  const database = await openDatabase(config);
+  await storeEarlier(database, data);
+  await database.close();
+  const { dataDir, databaseUrl } = config;
+  return { dataDir, databaseUrl };
 }

@@ -9,6 +9,7 @@ import {
   type FolderLock,
   lockFolder,
 } from "../../src/core/database/embedded/folder-lock.ts";
+import { sample } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
 const LOCK = new URL("../../src/core/database/embedded/folder-lock.js", import.meta.url).href;
@@ -49,7 +50,7 @@ async function deepFolder(): Promise<string> {
 
 const FOLDERS = { "a folder": temporaryFolder, "a folder with a very long path": deepFolder };
 
-for (const [what, newFolder] of Object.entries(FOLDERS)) {
+for (const [what, newFolder] of sample(Object.entries(FOLDERS), 1)) {
   // At once: most of their time is the pauses of contenders.
   describe(`the lock on ${what}`, { concurrency: true }, () => {
     test("locking a locked folder fails with a message that names it and says what to do", async () => {

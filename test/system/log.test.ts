@@ -12,7 +12,6 @@ import { ENDPOINTS } from "../../src/server/assembled.ts";
 import type { Config } from "../../src/server/config.ts";
 import { startOwnServer } from "../harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../sample-requests.ts";
-import { startChild } from "./child-server.ts";
 import { startReceiver } from "./otlp-receiver.ts";
 
 const logging = async (settings: Partial<Config>) => {
@@ -99,24 +98,6 @@ test("LOG_SAMPLE leaves out successful requests and keeps the others", async () 
   await server.send("GET", "/no-such-path", undefined, { key: null });
   const statuses = entries().flatMap(({ msg, status }) => (msg === "request" ? [status] : []));
   assert.deepEqual(statuses, [404]);
-});
-
-test("a log reader that does not read stops no request and loses no line", async () => {
-  const server = await startChild({ DATA_DIR: "memory:", LOG_LEVEL: "info" });
-  server.leaveLogUnread();
-  // More than a pipe and its readers hold.
-  const requests = 3_000;
-  const live = () => fetch(`${server.url}/health/live`).then((response) => response.text());
-  for (let sent = 0; sent < requests; sent += 100) {
-    await Promise.all(Array.from({ length: 100 }, live));
-  }
-  const { code, stderr } = await server.end("SIGTERM");
-  assert.equal(code, 0);
-  const lines = stderr
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  assert.equal(lines.filter(({ route }) => route === "/health/live").length, requests);
 });
 
 describe("errors in the log", () => {

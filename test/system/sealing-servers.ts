@@ -1,6 +1,7 @@
 /* Servers that are stopped and started on one database, with secrets that they store sealed. */
 import assert from "node:assert/strict";
 import { after } from "node:test";
+import { linkOf } from "../../src/features/preference-centers/link.ts";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
@@ -148,4 +149,23 @@ export async function sealedRows(config: Config): Promise<Row[]> {
 
 export async function change(config: Config, sql: string): Promise<void> {
   await (await databaseOf(config)).query(sql);
+}
+
+/** Stored where sealed values are expected, plain ones open nothing. */
+export async function refusesPlainValues(settings: (key: string) => Config): Promise<void> {
+  const [entry] = manifest().workspaces[0]?.integrations ?? [];
+  await change(
+    settings(OLD),
+    `update integrations set warehouse = '${JSON.stringify(entry?.warehouse)}'
+     where integration_id = '${SYNCED}'`,
+  );
+  await change(settings(OLD), "update link_keys set secret = 'link_of-a-forger'");
+  const again = await start(settings(OLD));
+  assert.match(String(await syncOnce(again)), /^config_error A stored secret is not sealed/);
+  assert.deepEqual(await statusOf(again), { current: 1, previous: 0, plain: 0, unreadable: 2 });
+  const key = { version: 1, secret: "link_of-a-forger" };
+  const target = { workspaceId: 1, profileId: EMPTY_UUID, centerId: CENTER };
+  const forged = linkOf(key, target, null, new Date("2099-01-01"));
+  assert.equal((await again.get(`/preferences/${forged}`)).status, 503);
+  await again.stop();
 }

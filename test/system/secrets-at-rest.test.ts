@@ -8,18 +8,12 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { sealingKeyOf } from "../../src/core/admin/secrets/seal.ts";
-import { checkOf, SECRET_KEY } from "../../src/core/admin/secrets/sealing.ts";
-import { linkOf } from "../../src/features/preference-centers/link.ts";
-import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
 import { testConfig } from "../harness.ts";
 import { runCommand } from "./child-server.ts";
 import {
-  CENTER,
   change,
-  EMPTY_UUID,
   firstLink,
   LINK_SECRET,
   manifest,
@@ -27,6 +21,7 @@ import {
   OLD,
   onOneDatabase,
   PASSWORD,
+  refusesPlainValues,
   S3_SECRET,
   STORED,
   SYNCED,
@@ -106,37 +101,6 @@ describe("secrets that are stored", () => {
     await second.stop();
   });
 
-  test("rows that were stored before there was sealing still open, and are sealed when next written", async () => {
-    const settings = await onOneDatabase();
-    const first = await start(settings(OLD));
-    await first.admin("POST", "/admin/v1/apply", manifest());
-    await firstLink(first);
-    await first.stop();
-    const [entry] = manifest().workspaces[0]?.integrations ?? [];
-    await change(
-      settings(OLD),
-      `update integrations set warehouse = '${JSON.stringify(entry?.warehouse)}'
-       where integration_id = '${SYNCED}'`,
-    );
-    await change(settings(OLD), "update link_keys set secret = 'link_of-before'");
-    // Versions that leave plain values write this check value.
-    await change(
-      settings(OLD),
-      `update shared_secrets set check_value = '${checkOf(sealingKeyOf(OLD), true)}' where name = '${SECRET_KEY}'`,
-    );
-    const second = await start(settings(OLD));
-    assert.deepEqual(await statusOf(second), { current: 1, previous: 0, plain: 2, unreadable: 0 });
-    const link = await firstLink(second);
-    assert.equal(await syncOnce(second), "success");
-    await second.admin("POST", "/admin/v1/apply", manifest("Renamed"));
-    assert.deepEqual(await statusOf(second), { current: 2, previous: 0, plain: 1, unreadable: 0 });
-    await second.admin("POST", "/admin/v1/secret-key/rotate");
-    assert.deepEqual(await statusOf(second), { current: 3, previous: 0, plain: 0, unreadable: 0 });
-    assert.equal((await second.get(link)).status, 200);
-    await second.stop();
-    await refusesPlainValues(settings);
-  });
-
   test("once everything is sealed, a plain value that a writer of the database puts in its place does not open", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
@@ -147,24 +111,6 @@ describe("secrets that are stored", () => {
     await change(settings(OLD), "delete from shared_secrets");
     await refusesPlainValues(settings);
   });
-
-  async function refusesPlainValues(settings: (key: string) => Config) {
-    const [entry] = manifest().workspaces[0]?.integrations ?? [];
-    await change(
-      settings(OLD),
-      `update integrations set warehouse = '${JSON.stringify(entry?.warehouse)}'
-       where integration_id = '${SYNCED}'`,
-    );
-    await change(settings(OLD), "update link_keys set secret = 'link_of-a-forger'");
-    const again = await start(settings(OLD));
-    assert.match(String(await syncOnce(again)), /^config_error A stored secret is not sealed/);
-    assert.deepEqual(await statusOf(again), { current: 1, previous: 0, plain: 0, unreadable: 2 });
-    const key = { version: 1, secret: "link_of-a-forger" };
-    const target = { workspaceId: 1, profileId: EMPTY_UUID, centerId: CENTER };
-    const forged = linkOf(key, target, null, new Date("2099-01-01"));
-    assert.equal((await again.get(`/preferences/${forged}`)).status, 503);
-    await again.stop();
-  }
 });
 
 describe("a server with another key", () => {
@@ -178,14 +124,6 @@ describe("a server with another key", () => {
         /^The secrets in this database are sealed with the key [0-9a-f]{8}, but SECRET_KEY holds the key [0-9a-f]{8}\. Set SECRET_KEY .* PREVIOUS_SECRET_KEY too\. If the key is lost: npx rapport-server secrets discard/,
     });
     await (await start(settings(OLD))).stop();
-  });
-
-  test("an embedded server with a new key starts if no secret is stored yet", async (t) => {
-    const settings = await onOneDatabase();
-    if (settings(OLD).databaseUrl)
-      return t.skip("several-servers.test.ts says what PostgreSQL does");
-    await (await start(settings(OLD))).stop();
-    await (await start(settings(NEW))).stop();
   });
 
   test("a server starts once the secrets of a lost key are erased, and integrations keep their progress", async () => {
@@ -261,24 +199,6 @@ describe("a rotation", () => {
         id,
       );
     }
-  });
-
-  test("a key rotation that fails halfway changes nothing", async () => {
-    const settings = await onOneDatabase();
-    const first = await start(settings(OLD));
-    await first.admin("POST", "/admin/v1/apply", manifest());
-    await firstLink(first);
-    await first.stop();
-    // The warehouses are sealed first; then the link secrets refuse.
-    await change(
-      settings(OLD),
-      "alter table link_keys add constraint as_before check (created_at < '2000-01-01') not valid",
-    );
-    const both = await start(settings(NEW, OLD));
-    await assert.rejects(both.admin("POST", "/admin/v1/secret-key/rotate"));
-    assert.deepEqual(await statusOf(both), { current: 0, previous: 3, plain: 0, unreadable: 0 });
-    await both.stop();
-    await (await start(settings(OLD))).stop();
   });
 });
 

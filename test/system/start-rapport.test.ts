@@ -166,14 +166,6 @@ describe("startRapport", () => {
       message: "The manifest declares no workspace.",
     });
   });
-
-  test("the examples for node:test pass, with the packages' own names", async () => {
-    const folder = join(packageRoot(), "examples", "node-test");
-    const examples = ["sign-up", "inactive"].map((name) => join(folder, `${name}.test.js`));
-    const env = { ...process.env, NODE_TEST_CONTEXT: undefined, TEST_DATABASE_URL: undefined };
-    const { stdout } = await run(process.execPath, ["--test", ...examples], { env });
-    assert.match(stdout, /pass 2/);
-  });
 });
 
 describe("the package", () => {

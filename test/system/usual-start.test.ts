@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { packageRoot } from "../../src/core/base/package-root.ts";
+import { sample } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
 /** Whether the port is free. */
@@ -59,7 +60,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const) {
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGKILL"] as const;
+
+for (const signal of sample(SIGNALS, 1)) {
   test(`npm start leaves no server behind when npm gets ${signal}`, async () => {
     const port = await freePort();
     const child = spawn("npm", ["start"], {

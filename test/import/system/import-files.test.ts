@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../awkward-text.ts";
 import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { sample } from "../../sizes.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { runCommand } from "../../system/child-server.ts";
 
@@ -270,7 +271,7 @@ describe("a file that cannot be imported", { concurrency: 3 }, () => {
     ["a header with a column twice", "a,b,a\n1,2,3\n", "csv", /has 'a' twice, in columns 1 and 3/],
     ["a quote that is never closed", 'external_id\n"ada\nbob\n', "csv", /:3: .*never closed/],
   ];
-  for (const [what, content, extension, message] of refused) {
+  for (const [what, content, extension, message] of sample(refused, 3)) {
     test(`a CSV file is refused with the reason and nothing of it is imported: ${what}`, async () => {
       const workspace = await server.workspace();
       const path = await fileOf(content, extension);
@@ -306,7 +307,7 @@ describe("a file that cannot be imported", { concurrency: 3 }, () => {
 });
 
 describe("an export of another product", () => {
-  for (const preset of ["segment", "rudderstack"]) {
+  for (const preset of sample(["segment", "rudderstack"], 1)) {
     test(`an export of ${preset} becomes users, events and purchases`, async () => {
       const workspace = await server.workspace();
       const path = fixture(`${preset}.ndjson`);

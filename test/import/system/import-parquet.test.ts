@@ -5,11 +5,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { seededRandom } from "../../core/people/changes/random-changes.ts";
 import { startServer, type TestWorkspace } from "../../harness.ts";
-import { sized } from "../../sizes.ts";
+import { sample } from "../../sizes.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { killCommandAt, runCommand } from "../../system/child-server.ts";
+import { runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
@@ -141,29 +140,6 @@ describe("a Parquet file", { concurrency: 3 }, () => {
     const unknown = await importing("users", path, workspace, "--map", "town=home_city");
     assert.match(unknown.stderr, /There is no column 'town'\. The columns are customer, city, /);
   });
-
-  test("rapport import --resume of a Parquet file continues after kills and imports every event exactly once", async () => {
-    const workspace = await server.workspace();
-    const path = await parquetOf(
-      `select 'user ' || (n % 7) as external_id, 'opened' as name, timestamptz '2026-01-01' as time,
-         to_json({'n': n}) as properties from range(12000) numbers(n)`,
-      ", row_group_size 2048",
-    );
-    const args = ["import", "events", path, "--workspace", workspace.name];
-    for (const more of [[], ["--resume"]]) {
-      assert.equal((await killCommandAt([...args, ...more], admin, /rows done/)).code, null);
-    }
-    const { code, stdout, stderr } = await runCommand([...args, "--resume"], admin);
-    assert.deepEqual([code, stdout], [0, "12,000 events imported, 0 rejected\n"], stderr);
-    assert.match(stderr, /^Continuing after row \d+,000\.$/m);
-    const exported = await runCommand(["export", "events", "--workspace", workspace.name], admin);
-    const numbers = exported.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).properties.n);
-    assert.equal(new Set(numbers).size, 12_000);
-    assert.equal(numbers.length, 12_000);
-  });
 });
 
 const good = await parquetOf(
@@ -183,7 +159,7 @@ describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
   const CUT = [0.99, 0.5, 0.01, 8 / bytes.length, 4 / bytes.length];
   test("a Parquet file that ends early is refused in one sentence, and nothing of it is imported", async () => {
     const workspace = await server.workspace();
-    for (const share of CUT) {
+    for (const share of sample(CUT, 2)) {
       const path = await copyOf(bytes.subarray(0, Math.ceil(bytes.length * share)));
       const result = await importing("users", path, workspace);
       assertSentence(result);
@@ -212,7 +188,7 @@ describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
         "csv",
       ],
     ];
-  for (const [what, pathOf, message, ...more] of refused) {
+  for (const [what, pathOf, message, ...more] of sample(refused, 1)) {
     test(`a Parquet file is refused with the reason: ${what}`, async () => {
       const workspace = await server.workspace();
       const { code, stderr } = await importing("users", await pathOf(), workspace, ...more);
@@ -231,24 +207,5 @@ describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
     ]);
     assert.equal(code, 1);
     assert.match(stderr, /Parquet is not read from a pipe/);
-  });
-
-  test("a Parquet file with bytes at random places changed ends in sentences, never in a crash", async () => {
-    const workspace = await server.workspace();
-    const random = seededRandom(39);
-    // Most of the breakable parts are in the footer, at the end.
-    const footer = bytes.readUInt32LE(bytes.length - 8) + 8;
-    await Promise.all(
-      Array.from({ length: 3 }, async () => {
-        for (let turn = 0; turn < sized(3, 60); turn++) {
-          const copy = Buffer.from(bytes);
-          for (let change = 0; change < 8; change++) {
-            const span = change % 2 ? footer : bytes.length - 4;
-            copy[copy.length - 1 - Math.floor(random() * span)] = Math.floor(random() * 256);
-          }
-          assertSentence(await importing("users", await copyOf(copy), workspace, "--dry-run"));
-        }
-      }),
-    );
   });
 });

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { testConfig } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { type ChildServer, post, startChild } from "../../system/child-server.ts";
 
 const TOKEN = "admin-token-of-the-count-crash-test";
-const USERS = 4_000;
-const COUNTS = 12;
+const USERS = sized(1_000, 4_000);
+const COUNTS = sized(6, 12);
 
 test("exact counts of a killed server are finished by the next one, each with the right number", async () => {
   const { databaseUrl } = await testConfig();

@@ -1,3 +1,4 @@
+import { sized } from "../../sizes.ts";
 import { startBigQuery } from "./bigquery.ts";
 import { startDatabricks } from "./databricks.ts";
 import type { FakeEngine } from "./engine.ts";
@@ -76,3 +77,12 @@ export const FAKES: readonly {
     start: startMysql,
   },
 ];
+
+/**
+ * The kinds of which most is tested: for each change one that is read over HTTP and one with a protocol of its own, in the night all.
+ * A mistake in what they share shows in either.
+ */
+export const TRIED = sized(
+  FAKES.filter(({ isHttp }, place) => FAKES.findIndex((each) => each.isHttp === isHttp) === place),
+  FAKES,
+);

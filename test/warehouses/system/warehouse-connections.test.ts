@@ -16,7 +16,7 @@ import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
 import { declare, scimClient } from "../../scim-client.ts";
 import { startEmbeddedWarehouse } from "../../warehouse.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { TRIED } from "../fakes/kinds.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);
@@ -272,7 +272,7 @@ describe("the reach of a role in a workspace", () => {
 });
 
 describe("connections of warehouses that are read over HTTP", () => {
-  for (const { type, schema, start } of FAKES) {
+  for (const { type, schema, start } of TRIED) {
     test(`a role in a workspace reads through a connection of ${type}, and nobody sees its secrets`, async () => {
       const fake = await start();
       await fake.engine.run(`create table ${schema}users as select timestamptz '2026-01-01 00:00:00Z'

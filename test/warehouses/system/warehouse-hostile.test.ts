@@ -12,7 +12,7 @@ import { startServer } from "../../harness.ts";
 import { startIntegration } from "../../sync-runs.ts";
 import { startBigQuery } from "../fakes/bigquery.ts";
 import type { Reply } from "../fakes/http.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { TRIED } from "../fakes/kinds.ts";
 
 const server = await startServer();
 
@@ -39,7 +39,7 @@ const pageOf = (type: string, rows: readonly unknown[]) =>
 const TIME = { snowflake: "2026-01-01T12:00:01.000000Z", bigquery: "2026-01-01T12:00:01.000000Z" };
 const timeOf = (type: string) => TIME[type as keyof typeof TIME] ?? "1767268801000000";
 
-for (const { type, schema, page, start } of FAKES.filter(({ isHttp }) => isHttp)) {
+for (const { type, schema, page, start } of TRIED.filter(({ isHttp }) => isHttp)) {
   const fake = await start();
   const table = `${schema}events`;
   const second = type === "databricks" ? /storage\/[\w-]+\/1/ : page;

@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
 import { startIntegration } from "../../sync-runs.ts";
 import { startDatabricks } from "../fakes/databricks.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { TRIED } from "../fakes/kinds.ts";
 import { startSnowflake } from "../fakes/snowflake.ts";
 
 const server = await startServer();
@@ -49,7 +49,7 @@ test("a connection of databricks without a login is refused when it is declared"
   assert.match(body.message, /needs a 'token', or a 'client_id' with its 'client_secret'/);
 });
 
-for (const { type, schema, isHttp, page, statement, statements, start } of FAKES) {
+for (const { type, schema, isHttp, page, statement, statements, start } of TRIED) {
   const fake = await start();
   let tables = 0;
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { startServer } from "../../harness.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { TRIED } from "../fakes/kinds.ts";
 
 const server = await startServer();
 
@@ -15,7 +15,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
   mysql: ["crm.`Odd name`", "crm.`order`", "crm.users"],
 };
 
-for (const { type, start, isHttp } of FAKES) {
+for (const { type, start, isHttp } of TRIED) {
   describe(`the tables of ${type}`, () => {
     test(`the tables of ${type} are listed in the spelling that a sync reads, without those of the system`, async () => {
       const fake = await start();

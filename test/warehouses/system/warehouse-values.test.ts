@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { startServer } from "../../harness.ts";
 import { startIntegration } from "../../sync-runs.ts";
 import { startBigQuery } from "../fakes/bigquery.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { TRIED } from "../fakes/kinds.ts";
 
 const server = await startServer();
 
@@ -67,7 +67,7 @@ const BAD_PAYLOADS = [
   ["json", "'[1]'", "PAYLOAD_NOT_AN_OBJECT"],
 ] as const;
 
-for (const { type, schema, lacks, start } of FAKES) {
+for (const { type, schema, lacks, start } of TRIED) {
   const has = ([column]: readonly [string, ...unknown[]]) => !lacks.test(column);
   const fake = await start();
   let tables = 0;

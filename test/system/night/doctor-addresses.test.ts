@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { examineAll } from "../../src/cli/doctor.ts";
-import { migrate } from "../../src/core/database/migrations/migrate.ts";
-import { readConfig } from "../../src/server/config.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { testConfig } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { storeEarlier } from "./earlier-addresses.ts";
+import { examineAll } from "../../../src/cli/doctor.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
+import { readConfig } from "../../../src/server/config.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { storeEarlier } from "../earlier-addresses.ts";
 
 async function environmentOf() {
   const { databaseUrl } = await testConfig();

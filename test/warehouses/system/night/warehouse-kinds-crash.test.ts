@@ -6,11 +6,16 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { testConfig } from "../../harness.ts";
-import { sized } from "../../sizes.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { type ChildServer, type Environment, post, startChild } from "../../system/child-server.ts";
-import { FAKES } from "../fakes/kinds.ts";
+import { testConfig } from "../../../harness.ts";
+import { sized } from "../../../sizes.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import {
+  type ChildServer,
+  type Environment,
+  post,
+  startChild,
+} from "../../../system/child-server.ts";
+import { FAKES } from "../../fakes/kinds.ts";
 
 const KILLS = sized(1, 10);
 const ROWS = sized(20_000, 200_000);

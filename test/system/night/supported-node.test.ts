@@ -11,10 +11,10 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../src/core/base/package-root.ts";
-import { AWKWARD_TEXT } from "../awkward-text.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { type ChildServer, NODE, post, runCommand, startChild } from "./child-server.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { AWKWARD_TEXT } from "../../awkward-text.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, NODE, post, runCommand, startChild } from "../child-server.ts";
 
 const textOf = (path: string): string => readFileSync(join(packageRoot(), path), "utf8");
 

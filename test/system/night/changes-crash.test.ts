@@ -6,17 +6,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createFeedModel, type FeedChange, shownIn } from "../core/people/changes/feed-model.ts";
+import { createFeedModel, type FeedChange, shownIn } from "../../core/people/changes/feed-model.ts";
 import {
   type RandomCall,
   randomCall,
   seededRandom,
-} from "../core/people/changes/random-changes.ts";
-import { ALERTS, ENGINE, NEWSLETTER, testConfig } from "../harness.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { until } from "../until.ts";
-import { type ChildServer, post, startChild } from "./child-server.ts";
+} from "../../core/people/changes/random-changes.ts";
+import { ALERTS, ENGINE, NEWSLETTER, testConfig } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { until } from "../../until.ts";
+import { type ChildServer, post, startChild } from "../child-server.ts";
 
 /** RAPPORT_TEST_OPERATIONS sets another number. */
 const CALLS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(600, 200_000));

@@ -13,7 +13,13 @@ import { freshDatabase } from "../core/database/fresh-database.ts";
 import { TEST_SECRET_KEY } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";
-import { type Environment, post, runCommand, startChild } from "./child-server.ts";
+import {
+  type ChildServer,
+  type Environment,
+  post,
+  runCommand,
+  startChild,
+} from "./child-server.ts";
 
 const TIME = "2026-01-01T12:00:00Z";
 const ADMIN_TOKEN = "the-admin-token-of-these-tests";
@@ -34,6 +40,14 @@ const step = (n: number) => ({
   attributes: [{ external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: AWKWARD_TEXT }],
   events: ["ada", "bob"].map((external_id) => ({ external_id, name: "stepped", time: TIME })),
 });
+
+const EVE = { external_id: "eve", ...LONG_ATTRIBUTES, [AWKWARD_TEXT.slice(1, 200)]: 1 };
+
+/** Asks for a link to a preference page: its secret is sealed. */
+async function linkStatus({ url }: ChildServer, key: string): Promise<number> {
+  const path = `${url}/preference_center/v1/0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4/url/ada`;
+  return (await fetch(path, { headers: { authorization: `Bearer ${key}` } })).status;
+}
 
 async function read(url: string, key: string) {
   const { body } = await post(`${url}/users/export/ids`, key, { external_ids: ["ada", "bob"] });
@@ -62,10 +76,18 @@ test("rapport backup is refused on a Citus cluster, and tells how to back up its
   assert.match(stderr, /^rapport: This is a Citus cluster.*citus_create_restore_point/);
 });
 
+const NEEDS_KEY = /^A server does not start on it yet\. .*SECRET_KEY/m;
+
 describe("rapport backup", { skip }, () => {
   let acknowledged = 0;
+  let restored: ChildServer;
 
   test("a backup during writes contains every write that was acknowledged before it began, each whole", async () => {
+    const tracked = await post(`${server.url}/users/track`, server.key, { attributes: [EVE] });
+    assert.equal(tracked.status, 201, JSON.stringify(tracked.body));
+    await post(`${server.url}/users/track`, server.key, step(0));
+    assert.equal(await linkStatus(server, server.key), 200);
+    acknowledged += 1;
     let isWriting = true;
     const write = async () => {
       while (isWriting) {
@@ -92,10 +114,11 @@ describe("rapport backup", { skip }, () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
 
     const empty = await emptyPlace();
-    assert.equal((await runCommand(["restore", file], empty)).code, 0);
-    const restored = await startChild(empty);
+    const restoring = await runCommand(["restore", file], empty);
+    assert.equal(restoring.code, 0, restoring.stderr);
+    assert.doesNotMatch(restoring.stderr, NEEDS_KEY);
+    restored = await startChild(empty);
     const { ada, bob, steps } = await read(restored.url, server.key);
-    await restored.end("SIGTERM");
     assert.ok(ada >= before && ada <= after + 4, `${before} ≤ ${ada} ≤ ${after}`);
     assert.deepEqual([bob, steps], [ada, ada]);
   });
@@ -137,23 +160,14 @@ describe("rapport backup", { skip }, () => {
     assert.deepEqual(await readdir(folder), ["first.backup"]);
   });
 
-  test("a backup with a row of a megabyte on one line restores it unchanged", async () => {
-    const eve = { external_id: "eve", ...LONG_ATTRIBUTES, [AWKWARD_TEXT.slice(1, 200)]: 1 };
-    const tracked = await post(`${server.url}/users/track`, server.key, { attributes: [eve] });
-    assert.equal(tracked.status, 201, JSON.stringify(tracked.body));
-    const [withLong, empty] = [join(folder, "long.backup"), await emptyPlace()];
-    assert.equal((await runCommand(["backup", withLong], at)).code, 0);
-    assert.equal((await runCommand(["restore", withLong], empty)).code, 0);
-    const exported = async (place: Environment) => {
-      const child = await startChild(place);
-      const { body } = await post(`${child.url}/users/export/ids`, server.key, {
-        external_ids: ["eve"],
-      });
-      await child.end("SIGTERM");
-      return body.users[0].custom_attributes;
-    };
-    const { external_id, ...attributes } = eve;
-    assert.deepEqual(await exported(empty), attributes);
+  test("a backup with a row of a megabyte on one line restores it unchanged, and sealed secrets that open with the key", async () => {
+    const { body } = await post(`${restored.url}/users/export/ids`, server.key, {
+      external_ids: ["eve"],
+    });
+    const { external_id, ...attributes } = EVE;
+    assert.deepEqual(body.users[0].custom_attributes, attributes);
+    assert.equal(await linkStatus(restored, server.key), 200);
+    await restored.end("SIGTERM");
   });
 
   test("a backup of a stopped server restores into the other engine and back with the same rows", async () => {
@@ -222,11 +236,6 @@ describe("rapport restore", { skip }, () => {
     });
   }
 
-  test("a whole backup is restored after damaged ones were refused", async () => {
-    const { code, stderr } = await runCommand(["restore", file], await untouched);
-    assert.equal(code, 0, stderr);
-  });
-
   /** A backup with edited lines and the checksum of them, as anybody can write it. */
   const forged = async (edit: (text: string) => string): Promise<string> => {
     const lines = gunzipSync(await good())
@@ -243,13 +252,13 @@ describe("rapport restore", { skip }, () => {
 
   test("rapport restore refuses an edited backup with a right checksum, unless it may be unsigned", async () => {
     const path = await forged((text) => text.replaceAll("stepped", "skipped"));
-    const refused = await runCommand(["restore", path], await emptyPlace());
+    const refused = await runCommand(["restore", path], await untouched);
     assert.equal(refused.code, 1);
     assert.match(refused.stderr, /has no signature.* pass --unsigned\.$/m);
     const { code, stderr } = await runCommand(["restore", "--unsigned", path], await emptyPlace());
     assert.equal(code, 0, stderr);
     const SECRET_KEY = "another-secret-key-of-these-tests";
-    const other = await runCommand(["restore", file], { ...(await emptyPlace()), SECRET_KEY });
+    const other = await runCommand(["restore", file], { ...(await untouched), SECRET_KEY });
     assert.equal(other.code, 1);
     assert.match(
       other.stderr,
@@ -265,8 +274,7 @@ describe("rapport restore", { skip }, () => {
     ];
     for (const edit of edits) {
       const path = await forged(edit);
-      const empty = await emptyPlace();
-      const { code, stderr } = await runCommand(["restore", "--unsigned", path], empty);
+      const { code, stderr } = await runCommand(["restore", "--unsigned", path], await untouched);
       assert.equal(code, 1, stderr);
       assert.match(stderr, /is damaged: it has a table that its schema does not have in this form/);
     }
@@ -283,8 +291,16 @@ describe("rapport restore", { skip }, () => {
     const sha256 = createHash("sha256").update(text).digest("hex");
     const path = join(folder, "newer.backup");
     await writeFile(path, gzipSync(`${text}${JSON.stringify({ rows, sha256 })}\n`));
-    const { code, stderr } = await runCommand(["restore", path], await emptyPlace());
+    const { code, stderr } = await runCommand(["restore", path], await untouched);
     assert.equal(code, 1);
     assert.match(stderr, /was written by a newer version of Rapport .*9999-new\.sql/);
+  });
+
+  test("a whole backup is restored after damaged ones were refused, and without the key of its secrets it names the key that is missing", async () => {
+    const { SECRET_KEY: _, ...without } = await untouched;
+    const { code, stderr } = await runCommand(["restore", file], without);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, NEEDS_KEY);
+    await assert.rejects(startChild(without), /SECRET_KEY/);
   });
 });

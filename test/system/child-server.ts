@@ -50,7 +50,7 @@ const IS_BRIEF = !process.env.TEST_NODE && !process.env.TEST_THOROUGH;
 export const BRIEFLY = IS_BRIEF ? [`--import=${new URL("./briefly.js", import.meta.url)}`] : [];
 
 /** Node 22 and newer keep the compiled code of the bundle there. */
-const KEPT_CODE: Environment = IS_BRIEF
+export const KEPT_CODE: Environment = IS_BRIEF
   ? { NODE_COMPILE_CACHE: join(packageRoot(), "dist", "test-code") }
   : {};
 

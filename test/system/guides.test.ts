@@ -15,6 +15,7 @@ import { packageRoot } from "../../src/core/base/package-root.ts";
 import { freshDatabase } from "../core/database/fresh-database.ts";
 import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { BRIEFLY, KEPT_CODE } from "./child-server.ts";
 import { skipWithoutCurl } from "./curl.ts";
 
 /** In the order in which they depend on each other. */
@@ -130,6 +131,8 @@ const warehouseUrl = await freshDatabase();
 const env = {
   PATH: process.env.PATH,
   PORT: String(port),
+  NODE_OPTIONS: BRIEFLY.join(" "),
+  ...KEPT_CODE,
   RAPPORT_URL: url,
   LOG_LEVEL: "warn",
   ...(databaseUrl && { DATABASE_URL: databaseUrl, WAREHOUSE_URL: warehouseUrl }),

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import type { Database } from "../../src/core/database/database.ts";
 import { migrate, migrateWithin } from "../../src/core/database/migrations/migrate.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
+import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
+import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
 import { ENGINE, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { runCommand } from "./child-server.ts";
@@ -16,16 +17,23 @@ const FILES = readdirSync(join(packageRoot(), "migrations"))
   .filter((name) => name.endsWith(".sql"))
   .sort();
 
-/** Settings for a database of only this test, which outlives a server. */
-const keptConfig = async () => testConfig({ dataDir: await temporaryFolder() });
+/** Settings for a database of only this test, which outlives a server and stays open: opening takes most of the time. */
+async function keptConfig(): Promise<Config> {
+  let dataDir = "";
+  // Registered before the folder and the database are made, because hooks run in order.
+  after(() => closeDatabase(dataDir));
+  dataDir = await temporaryFolder();
+  return testConfig({ dataDir });
+}
 
 async function withDatabase<Result>(
-  config: Awaited<ReturnType<typeof keptConfig>>,
+  config: Config,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase(config);
-  return work(database).finally(() => database.close());
+  return work(await databaseOf(config));
 }
+
+const serveOn = (config: Config) => serve(config, undefined, databaseOf(config));
 
 const appliedTo = async (database: Database) =>
   (await database.query<{ name: string }>("select name from migrations order by name")).map(
@@ -61,7 +69,8 @@ describe("migrations", () => {
       await database.query("update migrations set checksum = 'other' where name = $1", [FILES[0]]);
     });
     const sentence = new RegExp(`^The migration ${FILES[0]} was changed after it was applied\\. `);
-    await assert.rejects(serve(config), { message: sentence });
+    await assert.rejects(serveOn(config), { message: sentence });
+    await closeDatabase(config.dataDir);
     const { code, stderr } = await runCommand(["migrate"], environmentOf(config));
     assert.equal(code, 1);
     assert.match(stderr, /^rapport: The migration .* was changed after it was applied\./);
@@ -73,7 +82,7 @@ describe("migrations", () => {
       await migrate(database);
       await database.query("insert into migrations values ('9999-from-the-future.sql', 'x')");
     });
-    await assert.rejects(serve(config), {
+    await assert.rejects(serveOn(config), {
       message:
         /^This is Rapport 0\.1\.0.*, and the database was migrated by Rapport 0\.1\.0.*: it holds the migration 9999-from-the-future\.sql/,
     });
@@ -91,7 +100,7 @@ describe("migrations", () => {
         await tx.query("insert into migrations values ('0001-foundation.sql', 'x')");
       }),
     );
-    await assert.rejects(serve(config), {
+    await assert.rejects(serveOn(config), {
       message: /^This database was made by a development version/,
     });
   });
@@ -144,7 +153,7 @@ describe("migrations", () => {
   });
 });
 
-const environmentOf = (config: Awaited<ReturnType<typeof keptConfig>>) => ({
+const environmentOf = (config: Config) => ({
   DATA_DIR: config.dataDir,
   ...(config.databaseUrl !== undefined && { DATABASE_URL: config.databaseUrl }),
 });

@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { alias, byAlias, id, TIME } from "../core/people/identity/identity-calls.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { sized } from "../sizes.ts";
+import { sample } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { runCommand } from "./child-server.ts";
 
@@ -178,30 +178,24 @@ async function fill(workspace: TestWorkspace): Promise<void> {
 }
 
 describe("a workspace that is exported and imported into an empty one", () => {
-  for (const suffix of ["ndjson", "ndjson.gz"]) {
-    test(`an exported workspace is imported again with the same rows through ${suffix}`, async () => {
+  let filling: Promise<TestWorkspace> | undefined;
+
+  /** A workspace that the tests only read, filled and exported once. */
+  const filled = (): Promise<TestWorkspace> => {
+    filling ??= (async () => {
       const from = await server.workspace();
       await fill(from);
-      await exportTo(from, suffix);
-      const to = await server.workspace();
-      for (const kind of KINDS) {
-        const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, suffix));
-        assert.equal(code, 0, `${kind}: ${stderr}`);
-      }
-      await exportTo(to, suffix);
-      for (const kind of KINDS) {
-        const wanted = await rowsIn(fileOf(from, kind, suffix));
-        assert.ok(wanted.length > 0, kind);
-        assert.deepEqual(await rowsIn(fileOf(to, kind, suffix)), wanted, kind);
-      }
-    });
-  }
+      await exportTo(from, "ndjson");
+      return from;
+    })();
+    return filling;
+  };
 
-  async function comesBackThrough(suffix: "csv" | "parquet"): Promise<void> {
-    const from = await server.workspace();
-    await fill(from);
-    await exportTo(from, suffix);
-    await exportTo(from, "ndjson");
+  async function comesBackThrough(
+    suffix: "ndjson" | "ndjson.gz" | "csv" | "parquet",
+  ): Promise<void> {
+    const from = await filled();
+    if (suffix !== "ndjson") await exportTo(from, suffix);
     const to = await server.workspace();
     for (const kind of KINDS) {
       const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, suffix));
@@ -210,8 +204,14 @@ describe("a workspace that is exported and imported into an empty one", () => {
     await exportTo(to, "ndjson");
     for (const kind of KINDS) {
       const wanted = await rowsIn(fileOf(from, kind, "ndjson"));
+      assert.ok(wanted.length > 0, kind);
       assert.deepEqual(await rowsIn(fileOf(to, kind, "ndjson")), wanted, kind);
     }
+  }
+
+  for (const suffix of sample(["ndjson.gz", "ndjson"] as const, 1)) {
+    test(`an exported workspace is imported again with the same rows through ${suffix}`, () =>
+      comesBackThrough(suffix));
   }
 
   test("a workspace exported as CSV is imported again with the same rows, for values of any type", () =>
@@ -221,8 +221,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
     comesBackThrough("parquet"));
 
   test("two exports of the same content as CSV are equal, with a column for each field that users have", async () => {
-    const from = await server.workspace();
-    await fill(from);
+    const from = await filled();
     await exportTo(from, "csv", ["users"]);
     const first = await readFile(fileOf(from, "users", "csv"), "utf8");
     await exportTo(from, "csv", ["users"]);
@@ -252,20 +251,16 @@ describe("a workspace that is exported and imported into an empty one", () => {
         purchases: people.slice(0, 20).map((each) => ({ ...each, ...bought })),
       });
     }
-    for (const [suffix, kinds] of [
-      ["ndjson", KINDS],
-      // Written from the same rows in the same order.
-      ["csv", sized<readonly (typeof KINDS)[number][]>(["users"], KINDS)],
-      ["parquet", sized<readonly (typeof KINDS)[number][]>(["users"], KINDS)],
-    ] as const) {
-      await exportTo(from, suffix, kinds);
-      const before = await Promise.all(kinds.map((kind) => readFile(fileOf(from, kind, suffix))));
+    // All formats are written from the same rows in the same order.
+    for (const suffix of sample(["ndjson", "csv", "parquet"], 1)) {
+      await exportTo(from, suffix);
+      const before = await Promise.all(KINDS.map((kind) => readFile(fileOf(from, kind, suffix))));
       // Every write moves the row of the profile.
       for (const plan of ["free", "pro"]) {
         await from.track({ attributes: people.slice(5, 30).map((each) => ({ ...each, plan })) });
       }
-      await exportTo(from, suffix, kinds);
-      for (const [index, kind] of kinds.entries()) {
+      await exportTo(from, suffix);
+      for (const [index, kind] of KINDS.entries()) {
         const after = await readFile(fileOf(from, kind, suffix));
         assert.ok(before[index]?.equals(after), `${kind}.${suffix}`);
       }
@@ -285,9 +280,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
   });
 
   test("group states of a user with nothing but an alias are imported from a file of subscriptions", async () => {
-    const from = await server.workspace();
-    await fill(from);
-    await exportTo(from, "ndjson", ["subscriptions"]);
+    const from = await filled();
     const to = await server.workspace();
     await to.track({
       attributes: [{ ...byAlias("visitor", "web"), _update_existing_only: false }],

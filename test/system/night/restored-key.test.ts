@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { freshDatabase } from "../core/database/fresh-database.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { type ChildServer, type Environment, runCommand, startChild } from "./child-server.ts";
+import { freshDatabase } from "../../core/database/fresh-database.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, type Environment, runCommand, startChild } from "../child-server.ts";
 
 const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 const skip = isCluster && "on a cluster each node has a backup of its own";

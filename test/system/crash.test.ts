@@ -18,7 +18,7 @@ import {
 } from "./child-server.ts";
 
 const WRITERS = 16;
-const ROUNDS = sized(2, 4);
+const ROUNDS = sized(1, 4);
 const TIME = "2026-01-01T12:00:00Z";
 
 /** A data folder, and a database if the suite runs on PostgreSQL. */

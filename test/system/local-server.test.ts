@@ -5,7 +5,7 @@ import { access, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
 import { sample } from "../sizes.ts";
@@ -44,9 +44,13 @@ async function precious(): Promise<string> {
 describe("a program that holds the port of a stopped server", {
   skip: ENGINE === "postgres" && "with DATABASE_URL no copy is made",
 }, () => {
-  test("gets no token from a local command, and rapport backup reads the stopped server's folder", async () => {
-    const DATA_DIR = join(await temporaryFolder(), "data");
+  let DATA_DIR: string;
+  before(async () => {
+    DATA_DIR = join(await temporaryFolder(), "data");
     await (await startChild({ DATA_DIR })).end("SIGTERM");
+  });
+
+  test("gets no token from a local command, and rapport backup reads the stopped server's folder", async () => {
     const victim = await precious();
     const { sent, port } = await impostor({ folder: victim });
     const file = join(await temporaryFolder(), "a.backup");
@@ -62,10 +66,8 @@ describe("a program that holds the port of a stopped server", {
   });
 
   test("cannot make rapport backup open, create or remove a folder, even at the URL that was given", async () => {
-    const DATA_DIR = join(await temporaryFolder(), "data");
-    await (await startChild({ DATA_DIR })).end("SIGTERM");
     const victim = await precious();
-    const before = await readdir(DATA_DIR);
+    const found = await readdir(DATA_DIR);
     for (const answer of [
       { folder: victim },
       { folder: victim, id: "../precious" },
@@ -79,7 +81,7 @@ describe("a program that holds the port of a stopped server", {
       assert.match(stderr, /has another version than this command|The server's copy is not in/);
       await assert.rejects(access(file));
       assert.deepEqual(await readdir(victim), ["years-of-work"]);
-      assert.deepEqual(await readdir(DATA_DIR), before);
+      assert.deepEqual(await readdir(DATA_DIR), found);
     }
   });
 });

@@ -12,6 +12,7 @@ import { ENDPOINTS } from "../../src/server/assembled.ts";
 import type { Config } from "../../src/server/config.ts";
 import { startOwnServer } from "../harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../sample-requests.ts";
+import { sized } from "../sizes.ts";
 import { startReceiver } from "./otlp-receiver.ts";
 
 const logging = async (settings: Partial<Config>) => {
@@ -57,7 +58,9 @@ test("neither the log nor traces and metrics ever contain a user's data or a sec
     session: null,
     anybody: key,
   };
-  for (const { contract } of ENDPOINTS) {
+  const all = ENDPOINTS.map(({ contract }) => contract);
+  const refused = new Set(all.filter((_, place) => place % sized(8, 1) === 0));
+  for (const contract of all) {
     const [declaredPath = ""] = pathsOf(contract);
     const sample = (await samples[`${contract.method} ${declaredPath}`]?.()) ?? {};
     const path = pathOf(declaredPath, workspace.name, sample);
@@ -67,18 +70,20 @@ test("neither the log nor traces and metrics ever contain a user's data or a sec
       ...(sample.raw !== undefined && { raw: sample.raw }),
     };
     await server.send(contract.method, path, sample.body, options);
-    // The same without the right to it, and with a faulty body.
-    await server.send(contract.method, path, sample.body, { ...options, key: `${key}-wrong` });
+    // The same without the right to it (in the night for each endpoint), and with a faulty body.
+    if (refused.has(contract)) {
+      await server.send(contract.method, path, sample.body, { ...options, key: `${key}-wrong` });
+    }
     const faulty = contract.method === "GET" ? undefined : { users: ["ada@example.com"] };
     await server.send(contract.method, path, faulty, { key: options.key });
   }
   await server.stop();
-  assert.ok(entries().length > 3 * ENDPOINTS.length);
+  assert.ok(entries().length > 2 * all.length + refused.size);
   const tells = (text: string) =>
     PERSONAL.test(text) || [key, SCIM_TOKEN, server.adminToken].some((it) => text.includes(it));
   assert.deepEqual(lines.filter(tells), []);
   const requests = collector.spans.filter(({ kind }) => kind === 2);
-  assert.ok(requests.length > 2.5 * ENDPOINTS.length, String(requests.length));
+  assert.ok(requests.length > 2 * all.length, String(requests.length));
   const told = [...collector.spans, ...collector.metrics.values()].map((it) => JSON.stringify(it));
   assert.deepEqual(told.filter(tells), []);
 });

@@ -1,7 +1,7 @@
 /*
  * Special features of MySQL: TLS and logins, results that break, and servers that answer what no
  * server would, against an imitation of its protocol. warehouse-kinds.test.ts has the common
- * behaviour of all kinds. A real server: test/warehouses/system/warehouse-mariadb.test.ts
+ * behaviour of all kinds. A real server: test/warehouses/system/night/warehouse-mariadb.test.ts
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

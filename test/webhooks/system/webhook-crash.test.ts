@@ -13,7 +13,7 @@ import { type ChildServer, post, startChild } from "../../system/child-server.ts
 import { until } from "../../until.ts";
 
 /** On PostgreSQL the next process waits until the lease of the killed one has run out. */
-const KILLS = ENGINE === "embedded" ? sized(2, 8) : 1;
+const KILLS = ENGINE === "embedded" ? sized(1, 8) : 1;
 const TOKEN = "admin-token-of-the-crash-test";
 const KEY = "api-key-of-the-crash-test";
 

@@ -5,12 +5,12 @@ import { chmod, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EngineEvent } from "../../src/core/database/database.ts";
-import { openEmbedded } from "../../src/core/database/embedded/pglite.ts";
-import { ENGINE } from "../harness.ts";
-import { until } from "../until.ts";
-import { type ChildServer, post, startChild } from "./child-server.ts";
-import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
+import type { EngineEvent } from "../../../src/core/database/database.ts";
+import { openEmbedded } from "../../../src/core/database/embedded/pglite.ts";
+import { ENGINE } from "../../harness.ts";
+import { until } from "../../until.ts";
+import { type ChildServer, post, startChild } from "../child-server.ts";
+import { mountSmallDisk, type SmallDisk } from "../small-disk.ts";
 
 const MEGABYTE = 1_024 ** 2;
 

@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection } from "mysql2";
-import { startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { startIntegration } from "../../sync-runs.ts";
-import { AUTHORITY, CERTIFICATE, CERTIFICATE_KEY } from "../fakes/certificates.ts";
+import { startServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { startIntegration } from "../../../sync-runs.ts";
+import { AUTHORITY, CERTIFICATE, CERTIFICATE_KEY } from "../../fakes/certificates.ts";
 
 const PROGRAM = ["/usr/sbin/mariadbd", "/usr/local/sbin/mariadbd"].find(existsSync);
 

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { temporaryFolder } from "../stored-rows.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
 
 /** They start servers, and use `ps`, `promtool`, `curl` and a browser if they are installed. */
 const FILES = ["system/workers", "system/monitoring", "system/guides", "browser/dashboard-pages"];
@@ -18,7 +18,7 @@ test("tests pass on a machine with only Node, npm and a shell", async () => {
   // A separate run, on the embedded engine.
   const ofThisRun = /^(?:TEST|NODE_TEST)_/;
   const environment = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));
-  const suite = join(import.meta.dirname, "../suite/suite.js");
+  const suite = join(import.meta.dirname, "../../suite/suite.js");
   const { status, stdout, stderr } = spawnSync(process.execPath, [suite, ...FILES], {
     env: {
       ...Object.fromEntries(environment),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import type { Database } from "../../src/core/database/database.ts";
-import { migrate, migrateWithin } from "../../src/core/database/migrations/migrate.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
@@ -102,36 +102,6 @@ describe("migrations", () => {
     );
     await assert.rejects(serveOn(config), {
       message: /^This database was made by a development version/,
-    });
-  });
-
-  test("the key that sealed secrets and the hashes of shared tokens survive their move into one table", async () => {
-    const config = await keptConfig();
-    await withDatabase(config, async (database) => {
-      await database.for("analysis").transaction(async (tx) => {
-        await tx.script("drop schema public cascade; create schema public");
-        await migrateWithin(tx, (name) => name < "0011");
-        await tx.query(
-          `insert into shared_secrets (name, secret_hash, made_on, created_at)
-           values ('admin-token', 'a1', 'server-1', '2026-01-01')`,
-        );
-        await tx.query(
-          `insert into sealing_keys (name, check_value, kept_on)
-           values ('secrets', 'sealed:1:0a', 'server-1')`,
-        );
-      });
-      await migrate(database);
-      const rows = await database.query(
-        `select name, check_value, kept_on, created_at < '2026-01-02' as "keepsAge"
-         from shared_secrets order by name`,
-      );
-      assert.deepEqual(
-        [...rows],
-        [
-          { name: "admin-token", check_value: "a1", kept_on: "server-1", keepsAge: true },
-          { name: "secret-key", check_value: "sealed:1:0a", kept_on: "server-1", keepsAge: false },
-        ],
-      );
     });
   });
 

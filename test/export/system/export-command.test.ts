@@ -107,43 +107,6 @@ describe("rapport export", () => {
     assert.deepEqual(await leftBehind(), []);
   });
 
-  test("rapport export writes Parquet that DuckDB reads, with the same columns and types for any rows", async () => {
-    const workspace = await someWorkspace();
-    const file = join(folder, "events.parquet");
-    const { code, stderr } = await run(workspace, "events", file);
-    assert.equal(code, 0, stderr);
-    const { DuckDBInstance } = await import("@duckdb/node-api");
-    const connection = await (await DuckDBInstance.create(":memory:")).connect();
-    const reader = await connection.runAndReadAll(
-      `select count(*)::int as rows, count(distinct properties ->> 'place')::int as places from '${file}'`,
-    );
-    assert.deepEqual(reader.getRowObjects(), [{ rows: 30, places: 30 }]);
-    const typesIn = async (path: string) => {
-      const described = await connection.runAndReadAll(
-        `select column_name || ' ' || column_type as type from (describe select * from '${path}')`,
-      );
-      return described.getRowObjects().map(({ type }) => type);
-    };
-    const empty = join(folder, "none.parquet");
-    assert.equal((await run(workspace, "events", empty, "--since", "2030-01-01")).code, 0);
-    assert.deepEqual(await typesIn(empty), await typesIn(file));
-    for (const kind of ["users", "purchases", "subscriptions"] as const) {
-      const ndjson = await run(workspace, kind, "-");
-      const path = join(folder, `${kind}.parquet`);
-      assert.equal((await run(workspace, kind, path)).code, 0);
-      const columns = (await typesIn(path)).map((type) => String(type).split(" ", 1)[0]);
-      const fields = ndjson.stdout.trim() ? linesIn(ndjson.stdout).flatMap(Object.keys) : [];
-      assert.deepEqual(
-        fields.filter((field) => !columns.includes(field)),
-        [],
-        `fields of ${kind} that the file lacks`,
-      );
-    }
-    const piped = await run(workspace, "events", "--format", "parquet");
-    assert.match(piped.stderr, /needs a file/);
-    assert.deepEqual(await leftBehind(), []);
-  });
-
   test("rapport export leaves no file when the stream ends early, even if the connection ends properly", async () => {
     const half = createServer((request, response) => {
       const isStream = request.url?.includes("/export/");

@@ -5,19 +5,19 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { UNGUARDED } from "../../../src/core/outbound/outbound.ts";
-import { openSource } from "../../../src/features/warehouses/sources/kinds.ts";
+import { UNGUARDED } from "../../../../src/core/outbound/outbound.ts";
+import { openSource } from "../../../../src/features/warehouses/sources/kinds.ts";
 import {
   BEGINNING,
   LONGEST_READ_IDENTIFIER,
   sourceTime,
   type Warehouse,
-} from "../../../src/features/warehouses/sources/source.ts";
-import { readTableShape } from "../../../src/features/warehouses/table-shape.ts";
-import { startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { startIntegration } from "../../sync-runs.ts";
-import { startWarehouse } from "../../warehouse.ts";
+} from "../../../../src/features/warehouses/sources/source.ts";
+import { readTableShape } from "../../../../src/features/warehouses/table-shape.ts";
+import { startServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { startIntegration } from "../../../sync-runs.ts";
+import { startWarehouse } from "../../../warehouse.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -12,7 +12,7 @@
  * two at a time: they measure the processor time of their own process, or wait. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -67,6 +67,12 @@ for (const script of ["make-snapshot.js", "bundle.js"]) {
   execFileSync(process.execPath, [join(packageRoot(), "dist", "build", script)]);
 }
 
+// Compiled code of an earlier bundle, which processes of tests have kept (child-server.ts).
+const kept = join(packageRoot(), "dist", "test-code");
+if (existsSync(kept) && writtenAt(kept) < writtenAt(join(packageRoot(), "dist/bundle/main.js"))) {
+  rmSync(kept, { recursive: true });
+}
+
 /** The names of the files that failed, for the command that runs them again, and the titles of their tests that did. */
 const results = process.env.TEST_RESULTS ?? join(packageRoot(), "dist");
 const failedTests = join(results, "failed-tests");
@@ -96,6 +102,10 @@ if (wanted.length > 0 && ran === 0) {
   );
 }
 await suiteRun.end();
+
+function writtenAt(path: string): number {
+  return statSync(path).mtimeMs;
+}
 
 function say(line: string): void {
   if (line) process.stdout.write(`${line}\n`);

@@ -41,12 +41,13 @@ async function precious(): Promise<string> {
   return folder;
 }
 
+const folder = await temporaryFolder();
+
 describe("a program that holds the port of a stopped server", {
   skip: ENGINE === "postgres" && "with DATABASE_URL no copy is made",
 }, () => {
-  let DATA_DIR: string;
+  const DATA_DIR = join(folder, "data");
   before(async () => {
-    DATA_DIR = join(await temporaryFolder(), "data");
     await (await startChild({ DATA_DIR })).end("SIGTERM");
   });
 

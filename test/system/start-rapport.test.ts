@@ -116,8 +116,11 @@ describe("startRapport", () => {
 
   test("startRapport shows the captured calls of a workspace with capture_unsupported until the reset", async () => {
     const settings = { capture_unsupported: true };
-    const workspaces = [{ name: "shop", allow_reset: true, settings }];
+    const api_keys = [{ name: "app", key: "key-in-an-object", permissions: ["users.track"] }];
+    const workspaces = [{ name: "shop", allow_reset: true, settings, api_keys }];
     const rapport = await start({ engine, manifest: { company: { name: "Acme" }, workspaces } });
+    assert.equal(rapport.workspace, "shop");
+    assert.equal((await track(rapport, { events: [EVENT] }, "key-in-an-object")).status, 201);
     const client = new Braze(rapport.url, rapport.key);
     const { message } = await client.campaigns.trigger.send({
       campaign_id: "welcome",

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { RAPPORT } from "../core/base/command.ts";
@@ -44,15 +45,18 @@ export function define(command: Command): void {
       const display = displayProgress(process.stderr, "row", "restored");
       let done = 0;
       let key: string | undefined;
+      let isLoaded = false;
       try {
         await loadDatabase(database, path, summary, (more) => {
           done += more;
           display.show({ done, total: rows, failed: 0 });
         });
+        isLoaded = true;
         key = await missingKey(config, database);
       } finally {
         display.end();
         await database.close();
+        if (!isLoaded) await removeEngine(config);
       }
       if (key !== undefined) process.stderr.write(`${key}\n`);
       if (json) printJson({ file: path, created_at: header.created_at, tables, rows });
@@ -67,6 +71,11 @@ async function missingKey(config: Config, database: Database): Promise<string | 
     () => undefined,
     (error: Error) => `A server does not start on it yet. ${error.message}`,
   );
+}
+
+/** Leaves a folder as it was found, so that another backup can be restored there. */
+async function removeEngine({ databaseUrl, dataDir }: Config): Promise<void> {
+  if (!databaseUrl) await rm(join(dataDir, ENGINE_FOLDER), { recursive: true, force: true });
 }
 
 /** An embedded engine that is there may have been used: even an empty one belongs to a server. */

@@ -277,8 +277,7 @@ describe("rapport restore", { skip }, () => {
     ];
     for (const edit of edits) {
       const path = await forged(edit);
-      const empty = await emptyPlace();
-      const { code, stderr } = await runCommand(["restore", "--unsigned", path], empty);
+      const { code, stderr } = await runCommand(["restore", "--unsigned", path], await untouched);
       assert.equal(code, 1, stderr);
       assert.match(stderr, /is damaged: it has a table that its schema does not have in this form/);
     }

@@ -1,7 +1,7 @@
 import type { Period, Slot, SlotCounts } from "../../core/base/observe/traffic.ts";
 import type { Queryable } from "../../core/database/database.ts";
 
-/** Writes the counts of a process, replacing its earlier ones for the same slots. */
+/** Writes the counts of a process, replacing its earlier ones for the same slots; not those of a workspace that was deleted. */
 export async function upsertSlots(
   database: Queryable,
   processId: string,
@@ -11,6 +11,7 @@ export async function upsertSlots(
     `insert into traffic_counts (workspace_id, period, slot_at, process_id, counts)
      select workspace_id, period, slot_at::timestamptz, $1::text::uuid, counts::jsonb
      from unnest($2::int[], $3::text[], $4::text[], $5::text[]) as r (workspace_id, period, slot_at, counts)
+     where exists (select 1 from workspaces w where w.workspace_id = r.workspace_id)
      on conflict (workspace_id, period, slot_at, process_id) do update set counts = excluded.counts`,
     [
       processId,

@@ -181,6 +181,27 @@ describe("the wall between the core and the features", () => {
     );
   });
 
+  test("a page leads to a page of another feature by FeatureLink, which is a text where the feature is taken out", () => {
+    const folder = join(ROOT, "web", "src", "features");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => ({ path, text: readFileSync(join(folder, path), "utf8") }));
+    const owners = new Map(
+      files
+        .filter(({ path }) => path.endsWith("/feature.ts"))
+        .flatMap(({ path, text }) =>
+          [...text.matchAll(/\bpage\("([^"]+)"/g)].map(([, to = ""]) => [to, dirname(path)]),
+        ) as [string, string][],
+    );
+    assert.equal(owners.get("catalogue"), "catalogue");
+    const wrong = files.flatMap(({ path, text }) =>
+      [...text.matchAll(/<(?:Link|Navigate)\b[^>]*?\bto="\/w\/\$workspace\/([^"]+)"/g)]
+        .filter(([, to = ""]) => (owners.get(to) ?? path.split("/")[0]) !== path.split("/")[0])
+        .map(([, to]) => `${path} leads to ${to}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
   test("rapport --help and a client command load no file of the database", () => {
     const commands = sources.filter(({ path }) => /^features\/[\w-]+\/commands\.ts$/.test(path));
     const ofFeatures = commands.flatMap(({ path, text }) =>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Users } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { Chart, type Line } from "../../components/chart.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { amountText, numberText, total } from "../../components/numbers.ts";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -64,9 +65,9 @@ function Tiles({ data, workspace }: TilesProps) {
   return (
     <dl className="tiles">
       <Tile name="Users" value={data.users.total} before={data.users.total - created}>
-        <Link to="/w/$workspace/users" params={{ workspace }}>
+        <FeatureLink to="/w/$workspace/users" params={{ workspace }}>
           {numberText(data.users.total)}
-        </Link>
+        </FeatureLink>
       </Tile>
       <Tile name="New users" value={created} before={data.users.new.before} />
       <Tile
@@ -75,9 +76,9 @@ function Tiles({ data, workspace }: TilesProps) {
         before={monthly.before.at(-1) ?? 0}
       />
       <Tile name="Events" value={total(data.events.days)} before={data.events.before}>
-        <Link to="/w/$workspace/catalogue" params={{ workspace }}>
+        <FeatureLink to="/w/$workspace/catalogue" params={{ workspace }}>
           {numberText(total(data.events.days))}
-        </Link>
+        </FeatureLink>
       </Tile>
       <Tile
         name={money ? `Revenue in ${money.currency}` : "Revenue"}

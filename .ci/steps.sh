@@ -342,7 +342,15 @@ serves_without_each() {
 
 # --- The packages ----------------------------------------------------------------------------------------------------
 
-image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }
+image() {
+  TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image
+  echo "Record what it is made of, and the next changes need no image: bash -c '. .ci/steps.sh; image_inputs' >.ci/image-inputs"
+}
+
+image_inputs() {
+  git ls-files -s -- Dockerfile .dockerignore compose.yaml package.json package-lock.json client/package.json .npmrc build |
+    sha256sum
+}
 
 # What programs of others make of the OpenAPI documents.
 generators() {

@@ -42,7 +42,7 @@ const MOST_GROWTH_MB = 400;
 const SHRINK = sized(10, 4);
 
 /** One of this many attacks is made, different ones in each run; in the night all. */
-const SHARE = sized(3, 1);
+const SHARE = sized(5, 1);
 let turn = Math.floor(Math.random() * SHARE);
 
 const started = startOnce();

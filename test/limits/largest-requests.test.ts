@@ -22,7 +22,7 @@ const MOST_VALUES_SHARE = 0.95;
 const MOST_FACTOR = 200;
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const SHARE = sized(10, 1);
+const SHARE = sized(20, 1);
 let turn = Math.floor(Math.random() * SHARE);
 
 const server = await startOwnServer();

@@ -28,7 +28,7 @@ const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const SHARE = sized(3, 1);
+const SHARE = sized(6, 1);
 let turn = Math.floor(Math.random() * SHARE);
 
 /**

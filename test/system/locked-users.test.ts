@@ -86,7 +86,8 @@ describe("a user whom another transaction has locked", { skip, timeout: 120_000 
     await release();
     for (const { answer } of waiting) assert.equal((await answer).status, 201);
     const ada = await workspace.profile({ external_ids: ["ada"] });
-    assert.equal(ada.custom_attributes.turn, 3);
+    // They were sent at once, on connections of their own.
+    assert.ok([1, 2, 3].includes(ada.custom_attributes.turn));
   });
 
   test("the writes of a locked user are made in the order of their arrival", async () => {

@@ -10,6 +10,7 @@ interface FeatureLinkProps {
   readonly className?: string;
   readonly title?: string;
   readonly dir?: "auto";
+  readonly onClick?: () => void;
   readonly children: ReactNode;
 }
 

@@ -7,6 +7,7 @@ import { useChangeApiKeys } from "../../api/credentials.ts";
 import { type Session, useSession } from "../../api/session.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { firstRequest } from "../../components/first-request.tsx";
 import { Card } from "../../components/page.tsx";
 import { useFirstSteps } from "./steps-taken.ts";
@@ -66,13 +67,23 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
       children: done.hasUsers ? (
         <p>
           It is here.{" "}
-          <Link to="/w/$workspace/requests" params={{ workspace }} className="link" onClick={see}>
+          <FeatureLink
+            to="/w/$workspace/requests"
+            params={{ workspace }}
+            className="link"
+            onClick={see}
+          >
             Look at the request and its verdict
-          </Link>
+          </FeatureLink>
           , or{" "}
-          <Link to="/w/$workspace/users" params={{ workspace }} className="link" onClick={see}>
+          <FeatureLink
+            to="/w/$workspace/users"
+            params={{ workspace }}
+            className="link"
+            onClick={see}
+          >
             at the user
-          </Link>
+          </FeatureLink>
           .
         </p>
       ) : (

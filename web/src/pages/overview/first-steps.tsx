@@ -6,8 +6,8 @@ import { useChangeApiKeys } from "../../api/credentials.ts";
 
 import { type Session, useSession } from "../../api/session.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
-import { tellFailed } from "../../components/feedback.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
+import { tellFailed } from "../../components/feedback.tsx";
 import { firstRequest } from "../../components/first-request.tsx";
 import { Card } from "../../components/page.tsx";
 import { useFirstSteps } from "./steps-taken.ts";

@@ -247,6 +247,13 @@ describe("the admin API of translations", () => {
         400,
         /twice/,
       ],
+      [
+        "PUT",
+        `/canvases/${ONBOARDING}`,
+        { name: "x", step_ids: Array(1_001).fill(FIRST_STEP) },
+        400,
+        /'step_ids'/,
+      ],
       ["PUT", newMail, mail, 400, /Either 'campaign_id'/],
       ["PUT", newMail, { ...mail, campaign_id: WELCOME, canvas_id: ONBOARDING }, 400, /Either/],
       ["PUT", newMail, { ...mail, canvas_id: ONBOARDING }, 400, /Either/],

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { createTraffic } from "../../src/core/base/observe/traffic.ts";
 import { findAttention } from "../../src/features/overview/attention.ts";
 import { combineCounts, quantile } from "../../src/features/overview/combine.ts";
+import { createTrafficSharing } from "../../src/features/overview/share-traffic.ts";
 import { failingSyncs } from "../../src/features/warehouses/recent-runs.ts";
 import type { IntegrationRow } from "../../src/features/warehouses/store.ts";
 import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
@@ -288,6 +289,28 @@ describe("the counts behind the overview", () => {
     );
     assert.deepEqual([sum(kept), kept[49], kept[50]], [100, 0, 1]);
     assert.equal(Object.keys(traffic.read(149, "hour", now).rejections).length, 32);
+  });
+
+  test("what a process counted last of a workspace that was deleted meanwhile is not stored", async () => {
+    const [gone, kept] = [await server.workspace(), await server.workspace()];
+    const { database } = server;
+    const idOf = async ({ name }: { readonly name: string }) => {
+      const sql = "select workspace_id as id from workspaces where name = $1";
+      const [row] = await database.query<{ id: number }>(sql, [name]);
+      return row?.id ?? 0;
+    };
+    const ids = [await idOf(gone), await idOf(kept)];
+    const traffic = createTraffic(Date.now);
+    for (const id of ids) traffic.items(id, "accepted", 1);
+    const clock = { now: () => new Date(), newId: () => randomUUID() };
+    const sharing = createTrafficSharing({ database, clock, metrics: { traffic } } as never);
+    assert.equal((await server.admin("DELETE", `/admin/v1/workspaces/${gone.name}`)).status, 200);
+    await sharing.write();
+    const stored = await database.query<{ id: number }>(
+      "select distinct workspace_id as id from traffic_counts where process_id = $1::text::uuid",
+      [sharing.processId],
+    );
+    assert.deepEqual(stored, [{ id: ids[1] }]);
   });
 
   test("a quantile lies within the bucket that holds it, and beyond the last bound at that bound", () => {

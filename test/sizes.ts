@@ -9,3 +9,13 @@ export const sized = <Size>(usual: Size, thorough: Size): Size =>
 /** The first few of a kind for each change, and all of them in the night. */
 export const sample = <Each>(all: readonly Each[], few: number): readonly Each[] =>
   sized(all.slice(0, few), all);
+
+/**
+ * Whether it is the turn of the next of a kind: of one in so many for each change, different ones in each run, and of all in
+ * the night.
+ */
+export function oneIn(many: number): () => boolean {
+  const share = sized(many, 1);
+  let turn = Math.floor(Math.random() * share);
+  return () => turn++ % share === 0;
+}

@@ -3,15 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import pino from "pino";
-import { type Job, type JobKind, TryAgain } from "../../src/core/admin/jobs/job.ts";
-import { enqueue } from "../../src/core/admin/jobs/queue.ts";
-import { startWorker } from "../../src/core/admin/jobs/worker.ts";
-import { systemClock } from "../../src/core/base/clock.ts";
-import { createMetrics } from "../../src/core/base/observe/metrics.ts";
-import { NO_TRACING } from "../../src/core/base/observe/tracing.ts";
 import { breakableEngines } from "../core/database/broken-engines.ts";
 import { ENGINE, startOwnServer, type TestServer } from "../harness.ts";
+import { oneIn } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { mountSmallDisk } from "../system/small-disk.ts";
 
@@ -23,6 +17,8 @@ const RECOVERS_WITHIN_MS = 60_000;
 
 const ENDLESS =
   "with recursive all_ones as (select 1 union all select 1 from all_ones) select count(*) from all_ones";
+
+const STALL = "a statement that never returns";
 
 const MEMORY = "a statement that takes all its memory";
 
@@ -96,14 +92,16 @@ describe("the embedded engine fails", { skip }, async () => {
   }
 
   const causes: Readonly<Record<string, () => Promise<unknown>>> = {
+    [STALL]: () => server.database.query(ENDLESS),
     "a crash of its thread": async () => engines.breakNow("throw"),
     "an exit of its code": async () => engines.breakNow("exit"),
-    "a statement that never returns": () => server.database.query(ENDLESS),
     [MEMORY]: () => server.database.query(LARGE),
     [OVERFLOW]: () => server.database.query("select $1::jsonb", [DEEP]),
   };
   const survivable = [causes[MEMORY], causes[OVERFLOW]];
+  const isTried = oneIn(4);
   for (const [cause, fail] of Object.entries(causes)) {
+    if (cause !== STALL && !isTried()) continue;
     test(`after ${cause} every request has a response in time, and writes work again with all that was acknowledged`, async (t) => {
       t.diagnostic(
         `${cause}: back after ${Math.round(await failWith(fail, undefined, survivable.includes(fail)))} ms`,
@@ -128,64 +126,6 @@ describe("the embedded engine fails", { skip }, async () => {
     assert.equal((await found).length, 1);
     assert.ok(refused > 0);
     assert.equal((await workspace.track({ attributes: [{ external_id: "u" }] })).status, 201);
-  });
-
-  test("a job whose statement ends the engine five times ends as failed, and a job that waits meanwhile does not", async () => {
-    const { database } = server;
-    const workspace = await server.workspace();
-    const [killer, bystander] = ["test.killer", "test.bystander"];
-    let reason: string | undefined;
-    let isDone = false;
-    const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
-    const kinds: JobKind<object>[] = [
-      {
-        name: killer,
-        async run() {
-          // It breaks once its thread has no message left, after up to 1,000 statements; if that is another's, the job is tried again.
-          engines.breakNow("throw");
-          for (;;) await database.query("select 1");
-        },
-        async giveUp(_services, job, why) {
-          await finish(job);
-          reason = why;
-        },
-      },
-      {
-        name: bystander,
-        takes: "wait",
-        async run(_services, job) {
-          await database.query("select 1");
-          if (reason === undefined) throw new TryAgain(0, new Error("The other job goes on."));
-          await finish(job);
-          isDone = true;
-        },
-        giveUp: (_services, job) => finish(job),
-      },
-    ];
-    let aheadMs = 0;
-    const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
-    const log = pino({ level: "silent" });
-    const services = { database, clock, log, metrics: createMetrics(), tracing: NO_TRACING };
-    const worker = await startWorker(services, kinds, 60_000);
-    try {
-      await database.transaction(async (tx) => {
-        for (const kind of [killer, bystander]) {
-          await enqueue(tx, clock, { workspaceId: 1, kind, subject: workspace.name });
-        }
-      });
-      while (!isDone) {
-        // No pause before the next try.
-        aheadMs += 60_000;
-        worker.wake();
-        await sleep(50);
-      }
-    } finally {
-      await worker.stop();
-    }
-    assert.equal(
-      reason,
-      "It failed 5 times in the same way. The database failed while it ran the job's statement.",
-    );
   });
 
   test("after a panic on a full disk writes work again once there is space, with all that was acknowledged", async (t) => {

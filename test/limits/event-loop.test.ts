@@ -18,7 +18,7 @@ import { type Effect, measure } from "../../lab/attack/measure.ts";
 import { targetOf } from "../../lab/attack/target.ts";
 import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
-import { sized } from "../sizes.ts";
+import { oneIn, sized } from "../sizes.ts";
 
 const LONGEST_STALL_MS = 50;
 
@@ -42,8 +42,7 @@ const MOST_GROWTH_MB = 400;
 const SHRINK = sized(10, 4);
 
 /** One of this many attacks is made, different ones in each run; in the night all. */
-const SHARE = sized(5, 1);
-let turn = Math.floor(Math.random() * SHARE);
+const isTried = oneIn(8);
 
 const started = startOnce();
 
@@ -77,7 +76,7 @@ describe("the event loop of a server under attack", () => {
   for (const attack of ATTACKS) {
     const { name, only = ENGINE } = attack;
     const longestMs = LONGEST_OF[name] ?? LONGEST_STALL_MS;
-    if (only !== ENGINE || turn++ % SHARE !== 0) continue;
+    if (only !== ENGINE || !isTried()) continue;
     test(`no stall of more than ${longestMs} ms, and no refusal of others: ${name}`, async () => {
       const target = targetOf(await started, SHRINK);
       const stalls: number[] = [];

@@ -10,7 +10,7 @@ import { pathsOf } from "../../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/assembled.ts";
 import { startOwnServer } from "../harness.ts";
 import { sampleRequests, sampleWorkspace } from "../sample-requests.ts";
-import { sized } from "../sizes.ts";
+import { oneIn } from "../sizes.ts";
 import { growing, timeOf } from "./growing-requests.ts";
 
 const MOST_MS = 1_000;
@@ -22,8 +22,7 @@ const MOST_VALUES_SHARE = 0.95;
 const MOST_FACTOR = 200;
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const SHARE = sized(20, 1);
-let turn = Math.floor(Math.random() * SHARE);
+const isTried = oneIn(20);
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
@@ -38,7 +37,7 @@ describe("the largest body", () => {
       const sample = (await samples[name]?.()) ?? {};
       const most = Math.min(budgetsOf(contract).bytesIn, 4_194_304) - 1_000;
       for (const { what, request } of growing(contract, sample, workspace.name)) {
-        if (turn++ % SHARE !== 0) continue;
+        if (!isTried()) continue;
         const { raw } = request(1);
         if (raw === undefined) continue;
         const isText = typeof sample.raw === "string";

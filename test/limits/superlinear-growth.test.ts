@@ -12,7 +12,7 @@ import { type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/assembled.ts";
 import { startOwnServer } from "../harness.ts";
 import { sampleRequests, sampleWorkspace } from "../sample-requests.ts";
-import { sized } from "../sizes.ts";
+import { oneIn, sized } from "../sizes.ts";
 import { type Growing, growing, timeOf } from "./growing-requests.ts";
 
 /** How much longer twice the input may take: quadratic work takes four times as long, linear work two. */
@@ -28,8 +28,7 @@ const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const SHARE = sized(6, 1);
-let turn = Math.floor(Math.random() * SHARE);
+const isTried = oneIn(6);
 
 /**
  * @returns the times of a request and of one that is twice as large, the best of a few if they
@@ -56,7 +55,7 @@ describe("twice the input takes at most about twice the processor time", () => {
     test(`${name} takes no more than ${MOST_GROWTH} times as long for twice the input`, async () => {
       const sample = (await samples[name]?.()) ?? {};
       for (const each of growing(contract, sample, workspace.name)) {
-        if (turn++ % SHARE !== 0) continue;
+        if (!isTried()) continue;
         const [one, two] = await timesOf(contract, each);
         const times = `${one.toFixed(0)} ms, then ${two.toFixed(0)} ms`;
         assert.ok(!isOver(one, two), `${each.what}: ${times}`);

@@ -12,6 +12,7 @@ import { packageRoot } from "../../src/core/base/package-root.ts";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { freshDatabase } from "../core/database/fresh-database.ts";
 import { TEST_SECRET_KEY } from "../harness.ts";
+import { oneIn, sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";
 import {
@@ -173,7 +174,9 @@ describe("rapport backup", { skip }, () => {
     assert.deepEqual(restored, { eve: attributes, link: 200 });
   });
 
-  test("a backup of a stopped server restores into the other engine and back with the same rows", async () => {
+  test("a backup of a stopped server restores into the other engine and back with the same rows", {
+    skip: sized(!place.DATABASE_URL, false) && "the other engine is tried on PostgreSQL",
+  }, async () => {
     await server.end("SIGTERM");
     const stopped = join(folder, "stopped.backup");
     assert.equal((await runCommand(["backup", stopped], at)).code, 0);
@@ -229,7 +232,8 @@ describe("rapport restore", { skip }, () => {
   /** All of them are refused: it stays empty, or the next one would be refused for its contents. */
   const untouched = emptyPlace();
 
-  for (const [what, content, message] of refused) {
+  const isTried = oneIn(2);
+  for (const [what, content, message] of refused.filter(isTried)) {
     test(`rapport restore refuses a file ${what} and writes nothing`, async () => {
       const path = join(folder, `${what.replaceAll(" ", "-")}.backup`);
       await writeFile(path, await content());
@@ -275,7 +279,8 @@ describe("rapport restore", { skip }, () => {
       (text) => text.replace('"table":"companies"', `"table":"companies\\" default values; --"`),
       (text) => text.replace('"name":"company_id"', `"name":"company_id\\") select 1; --"`),
     ];
-    for (const edit of edits) {
+    const isTried = oneIn(edits.length);
+    for (const edit of edits.filter(isTried)) {
       const path = await forged(edit);
       const { code, stderr } = await runCommand(["restore", "--unsigned", path], await untouched);
       assert.equal(code, 1, stderr);

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
-import { examineAll } from "../../src/cli/doctor.ts";
-import { findActiveUser } from "../../src/features/dashboard-users/sessions.ts";
-import { startOwnServer } from "../harness.ts";
-import { type EarlierData, earlier, idOf } from "./earlier-addresses.ts";
+import { examineAll } from "../../../src/cli/doctor.ts";
+import { findActiveUser } from "../../../src/features/dashboard-users/sessions.ts";
+import { startOwnServer } from "../../harness.ts";
+import { type EarlierData, earlier, idOf } from "../earlier-addresses.ts";
 
 const KEY = "the-key-of-the-shop-0001";
 

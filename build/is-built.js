@@ -1,9 +1,8 @@
 /*
  * Exits with 0 if nothing was written, added or removed since the last build, so that `npm test` after `npm ci` builds only
- * once. With `--begin` it notes that a build begins, which build.ts confirms at its end: an edit meanwhile is newer. It is
- * JavaScript, because it also runs before anything was compiled.
+ * once. It is JavaScript, because it also runs before anything was compiled.
  */
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
@@ -23,9 +22,4 @@ function isBuilt() {
   return [...inputs, ...FILES].every((path) => timeOf(path) < builtAt);
 }
 
-if (process.argv.includes("--begin")) {
-  mkdirSync(join(root, "dist"), { recursive: true });
-  writeFileSync(join(root, "dist", "build-began"), "");
-} else if (!isBuilt()) {
-  process.exitCode = 1;
-}
+if (!isBuilt()) process.exitCode = 1;

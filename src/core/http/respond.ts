@@ -124,10 +124,9 @@ export function asProblem(error: unknown, bytesIn: number): Problem {
     return new Problem("UNAVAILABLE", message, { retryAfterSeconds: 1, cause: error });
   }
   if (isAborted(error)) {
-    return new Problem("UNAVAILABLE", "Too many concurrent writes to the same users. Try again.", {
-      retryAfterSeconds: 1,
-      cause: error,
-    });
+    const message =
+      "Other writes to the same data came first each time, or the server stood still. Try again.";
+    return new Problem("UNAVAILABLE", message, { retryAfterSeconds: 1, cause: error });
   }
   return new Problem("INTERNAL", "Something went wrong on our side.", { cause: error });
 }

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { id, merge } from "../../../../core/people/identity/identity-calls.ts";
 import { freePort } from "../../../../free-port.ts";
 import { ALERTS, startOwnServer } from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
 
 const metricsPort = await freePort();
 const server = await startOwnServer({ metricsPort });
@@ -44,7 +45,7 @@ test("merges, subscription sets and updates of the same users through one server
         },
       ],
     });
-  const rounds = Array.from({ length: 100 }, (_, index) => index);
+  const rounds = Array.from({ length: sized(50, 100) }, (_, index) => index);
   const answers = await Promise.all(
     rounds.flatMap((index) => [
       merge(workspace, [[users[2 * index] ?? {}, users[2 * index + 1] ?? {}]]),

@@ -52,18 +52,19 @@ function timesOf({ server, database, load }: Watched): number[] {
   return [...watched, (user + system) / 1e6, machineCpuSeconds()];
 }
 
-/** The rounds of one measurement as one. */
+/** The rounds of one measurement as one. @throws if not one request was acknowledged: then nothing was measured. */
 export function summarise(rounds: readonly Round[]): Measured {
   const total = (value: (round: Round) => number) =>
     rounds.reduce((sum, round) => sum + value(round), 0);
   const seconds = total((round) => round.seconds);
   const units = total((round) => round.units);
-  const per1000 = (cpuSeconds: number) => rounded((cpuSeconds / Math.max(1, units)) * 1_000);
+  const per1000 = (cpuSeconds: number) => rounded((cpuSeconds / units) * 1_000);
   const isDatabaseSeen = rounds.every((round) => round.database !== null);
   const failures: Record<string, number> = {};
   for (const [outcome, count] of rounds.flatMap((round) => Object.entries(round.failures))) {
     failures[outcome] = (failures[outcome] ?? 0) + count;
   }
+  if (units === 0) throw new Error(`No request was acknowledged: ${JSON.stringify(failures)}`);
   return {
     seconds: rounded(seconds),
     units,

@@ -6,6 +6,7 @@ import { createMessages, findError } from "../../lab/bench/floors/messages.ts";
 import { compare, type Turn } from "../../lab/bench/guard/compare.ts";
 import { type Histogram, percentile, record, sumOf } from "../../lab/bench/load/histogram.ts";
 import { rapport } from "../../lab/bench/peers/rapport.ts";
+import { summarise } from "../../lab/bench/phase.ts";
 import { createRandom } from "../../lab/bench/workloads/random.ts";
 import { createUserPicker } from "../../lab/bench/workloads/users.ts";
 import { WORKLOADS } from "../../lab/bench/workloads/workloads.ts";
@@ -146,6 +147,12 @@ describe("npm run bench", async () => {
         }
       }),
     );
+  });
+
+  test("a measurement in which the server refuses every request fails with what it answered", () => {
+    const watched = { server: 1, database: null, load: 1, others: 0 };
+    const round = { seconds: 1, units: 0, latencies: [], failures: { "503": 12 }, ...watched };
+    assert.throws(() => summarise([round]), /No request was acknowledged: \{"503":12\}/);
   });
 
   test("the benchmark's skewed choice reaches almost every user and favors a few", () => {

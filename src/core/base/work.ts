@@ -21,7 +21,7 @@ export interface Budgets {
 const MEBIBYTE = 1_048_576;
 
 /**
- * The work is about 40 ms of one core, and so is parsing that many values where every key is another one. The body
+ * The work is about 40 ms of one core, and so is parsing that many values where no key repeats. The body
  * limit is the public one: docs/errors.md.
  */
 const DEFAULT_BUDGETS: Budgets = {

@@ -50,6 +50,7 @@ const variantsOf = (collector: string, metricsPort: number): readonly Variant[] 
       settings: { ...sent, OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: "0.01" },
     },
     { name: "and every request traced", settings: sent },
+    { name: "without live requests", settings: { LIVE_REQUESTS: "0" } },
   ];
 };
 

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
+import { oneIn } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { type ChildServer, post, startChild } from "../system/child-server.ts";
 import { mountSmallDisk } from "../system/small-disk.ts";
@@ -82,7 +83,8 @@ describe("a PostgreSQL that takes no writes", {
   });
 
   describe("a table that another transaction has locked", () => {
-    for (const mode of ["share", "exclusive", "access exclusive"]) {
+    const isTried = oneIn(3);
+    for (const mode of ["share", "exclusive", "access exclusive"].filter(isTried)) {
       test(`while a table is locked in ${mode} mode every request that needs it is refused within two seconds, whatever the timeout`, async () => {
         const { server, sql } = await startOnPostgres({ timeoutSeconds: 120 });
         const kinds: [path: string, body: object][] = [

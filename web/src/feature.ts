@@ -31,12 +31,9 @@ export interface Feature {
   /** Tabs of the overview of a workspace. */
   readonly overview?: readonly OverviewTab[];
   /** Sections of the settings of a workspace. */
-  readonly settings?: readonly SettingsSection<
-    WorkspacePermission,
-    { readonly workspace: string }
-  >[];
+  readonly settings?: readonly SettingsSection<WorkspacePermission>[];
   /** Sections of the settings of the company. */
-  readonly companySettings?: readonly SettingsSection<CompanyPermission, object>[];
+  readonly companySettings?: readonly SettingsSection<CompanyPermission>[];
 }
 
 export interface NavigationEntry {
@@ -52,7 +49,6 @@ export interface NavigationEntry {
 }
 
 export interface UserFilterProps {
-  readonly workspace: string;
   /** A filter of segments, as JSON. */
   readonly filter: string | undefined;
   /** An empty text is for no filter. */
@@ -72,18 +68,17 @@ export interface OverviewTab {
 }
 
 export interface OverviewTabProps {
-  readonly workspace: string;
   readonly period: string;
 }
 
-export interface SettingsSection<Permission, Props> {
+export interface SettingsSection<Permission> {
   readonly place: number;
   /** The last part of its address. */
   readonly name: string;
   readonly label: string;
   /** The permission that shows it; the company's admin sees all of them. docs/dashboard.md */
   readonly needs: Permission;
-  readonly component: ComponentType<Props>;
+  readonly component: ComponentType;
 }
 
 /** The parents of all pages; routes.tsx says what surrounds them. */

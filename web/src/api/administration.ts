@@ -4,6 +4,7 @@ import { hooks, http, refresh } from "./client.ts";
 import { APPS, PERMISSION_SETS } from "./entries.ts";
 import { BY_CURSOR } from "./pages.ts";
 import { SESSION_KEY } from "./session.ts";
+import { useHere, useWorkspace } from "./workspace.ts";
 
 /* Settings of administrators: apps, limits, permission sets; the audit and the manifest. */
 
@@ -24,20 +25,19 @@ export function useAddWorkspace() {
   return (name: string) => mutateAsync({ params: { path: { name } }, body: {} });
 }
 
-export const useApps = (name: string) =>
-  hooks.useQuery("get", APPS, { params: { path: { name } } });
+export const useApps = () => hooks.useQuery("get", APPS, useHere());
 
 /** The names of the apps by id; empty while they load. */
-export function useAppNames(name: string): ReadonlyMap<string, string> {
-  const { data } = useApps(name);
+export function useAppNames(): ReadonlyMap<string, string> {
+  const { data } = useApps();
   return useMemo(() => new Map(data?.apps.map((app) => [app.id, app.name])), [data]);
 }
 
-export const useSettings = (name: string) =>
-  hooks.useQuery("get", SETTINGS, { params: { path: { name } } });
+export const useSettings = () => hooks.useQuery("get", SETTINGS, useHere());
 
 /** The settings that are not sent stay as they are; null resets one to its default. */
-export function useChangeSettings(workspace: string) {
+export function useChangeSettings() {
+  const workspace = useWorkspace();
   const { mutateAsync } = hooks.useMutation("patch", SETTINGS, {
     onSuccess: () => refresh(SETTINGS),
   });

@@ -1,5 +1,6 @@
 import type { paths } from "../../../client/src/schema.ts";
 import { hooks, type Schemas } from "./client.ts";
+import { useWorkspace } from "./workspace.ts";
 
 /* What a workspace holds by name: events, attributes and products. */
 
@@ -8,7 +9,10 @@ const CATALOGUE = "/admin/v1/workspaces/{name}/catalogue";
 export type CatalogueEntry = Schemas["CatalogueEntry"];
 export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
 
-export const useCatalogue = (name: string, kind: CatalogueKind, search: string) =>
+export const useCatalogue = (kind: CatalogueKind, search: string) =>
   hooks.useQuery("get", CATALOGUE, {
-    params: { path: { name }, query: { kind, limit: 250, ...(search && { search }) } },
+    params: {
+      path: { name: useWorkspace() },
+      query: { kind, limit: 250, ...(search && { search }) },
+    },
   });

@@ -1,4 +1,5 @@
 import { hooks, refresh, type Sent } from "./client.ts";
+import { useHere, useWorkspace } from "./workspace.ts";
 
 /* API keys of a workspace and SCIM tokens of the company: both show their secret once. */
 
@@ -8,10 +9,10 @@ const TOKENS = "/admin/v1/scim-tokens";
 export type NewKey = Sent<"createApiKey">;
 export type NewScimToken = Sent<"createScimToken">;
 
-export const useApiKeys = (name: string) =>
-  hooks.useQuery("get", KEYS, { params: { path: { name } } });
+export const useApiKeys = () => hooks.useQuery("get", KEYS, useHere());
 
-export function useChangeApiKeys(workspace: string) {
+export function useChangeApiKeys() {
+  const workspace = useWorkspace();
   const onSuccess = () => refresh(KEYS);
   const path = (key: string) => ({ params: { path: { name: workspace, key } } });
   const create = hooks.useMutation("post", KEYS, { onSuccess });

@@ -10,6 +10,7 @@ import {
 } from "./client.ts";
 import { LOCALES } from "./entries.ts";
 import { csrfToken } from "./session.ts";
+import { useHere, useWorkspace } from "./workspace.ts";
 
 /* Campaigns, canvases, their messages, and the translations of these. */
 
@@ -20,20 +21,17 @@ export type Message = Schemas["Message"];
 export type Imported = Received<"importTranslationsFromCsv">;
 export type Locale = Schemas["Locale"];
 
-export const useCampaigns = (name: string) =>
-  hooks.useQuery("get", `${WORKSPACE}/campaigns`, { params: { path: { name } } });
+export const useCampaigns = () => hooks.useQuery("get", `${WORKSPACE}/campaigns`, useHere());
 
-export const useCanvases = (name: string) =>
-  hooks.useQuery("get", `${WORKSPACE}/canvases`, { params: { path: { name } } });
+export const useCanvases = () => hooks.useQuery("get", `${WORKSPACE}/canvases`, useHere());
 
-export const useLocales = (name: string) =>
-  hooks.useQuery("get", LOCALES, { params: { path: { name } } });
+export const useLocales = () => hooks.useQuery("get", LOCALES, useHere());
 
-export const useMessage = (name: string, id: string) =>
-  hooks.useQuery("get", MESSAGE, { params: { path: { name, id } } });
+export const useMessage = (id: string) => hooks.useQuery("get", MESSAGE, useHere({ id }));
 
 /** Creates and removes campaigns, canvases and messages. */
-export function useChangeCampaigns(workspace: string) {
+export function useChangeCampaigns() {
+  const workspace = useWorkspace();
   const onSuccess = () => refresh(`${WORKSPACE}/campaigns`, `${WORKSPACE}/canvases`, MESSAGE);
   const of = (id: string) => ({ params: { path: { name: workspace, id } } });
   const campaign = hooks.useMutation("put", `${WORKSPACE}/campaigns/{id}`, { onSuccess });
@@ -52,7 +50,8 @@ export function useChangeCampaigns(workspace: string) {
 }
 
 /** Sets one string of a message in one locale; an empty text removes it. */
-export function useTranslate(workspace: string, id: string) {
+export function useTranslate(id: string) {
+  const workspace = useWorkspace();
   const { mutateAsync } = hooks.useMutation("patch", `${MESSAGE}/translations/{locale_id}`);
   return async (locale: Locale, key: string, text: string): Promise<void> => {
     await mutateAsync({

@@ -3,6 +3,7 @@ import { numberText } from "../components/numbers.ts";
 import { useMissing } from "../components/permitted.tsx";
 import { hooks, http, queryClient, type Received, refresh, type Schemas } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
+import { useHere, useWorkspace } from "./workspace.ts";
 
 /* What the pages about users read and change. */
 
@@ -62,23 +63,24 @@ export interface UserSearch {
   readonly columns?: string[];
 }
 
-export const useUserSearch = (name: string, query: UserSearch) =>
+export const useUserSearch = (query: UserSearch) =>
   hooks.useInfiniteQuery(
     "get",
     USERS,
-    { params: { path: { name }, query: { ...query, limit: 100 } } },
+    { params: { path: { name: useWorkspace() }, query: { ...query, limit: 100 } } },
     { ...BY_CURSOR, placeholderData: (shown) => shown },
   );
 
 /** The names of custom attributes, up to 250. */
-export const useAttributeNames = (name: string) =>
+export const useAttributeNames = () =>
   hooks.useQuery("get", "/admin/v1/workspaces/{name}/catalogue", {
-    params: { path: { name }, query: { kind: "attribute", limit: 250 } },
+    params: { path: { name: useWorkspace() }, query: { kind: "attribute", limit: 250 } },
   });
 
 /** How many users a workspace has, in words; undefined until it is known, and for a person who may not see it. */
-export function useUserCount(workspace: string): string | undefined {
-  const isForbidden = useMissing({ workspace, needs: "basic_access" }) !== undefined;
+export function useUserCount(): string | undefined {
+  const workspace = useWorkspace();
+  const isForbidden = useMissing("basic_access") !== undefined;
   const { data } = hooks.useQuery(
     "get",
     USER_COUNT,
@@ -97,12 +99,11 @@ export const useFirstUsers = (name: string, query: string, enabled: boolean) =>
     { enabled, placeholderData: (shown) => shown },
   );
 
-export const useUser = (name: string, id: string) =>
-  hooks.useQuery("get", USER, { params: { path: { name, id } } });
+export const useUser = (id: string) => hooks.useQuery("get", USER, useHere({ id }));
 
 /** The segments that a user is in now. */
-export const useSegmentsOfUser = (name: string, id: string) =>
-  hooks.useQuery("get", `${USER}/segments`, { params: { path: { name, id } } });
+export const useSegmentsOfUser = (id: string) =>
+  hooks.useQuery("get", `${USER}/segments`, useHere({ id }));
 
 export type TimelineKind = TimelineEntry["kind"];
 
@@ -117,7 +118,8 @@ export interface TimelineFilter {
   readonly until?: string | undefined;
 }
 
-export const useTimeline = (name: string, id: string, filter: TimelineFilter) => {
+export const useTimeline = (id: string, filter: TimelineFilter) => {
+  const name = useWorkspace();
   const { kind, event, since, until } = filter;
   const query = {
     limit: 100,
@@ -135,7 +137,8 @@ export const useTimeline = (name: string, id: string, filter: TimelineFilter) =>
 };
 
 /** Sets attributes and states of a user, checked as an attributes object of /users/track is. */
-export const useChangeUser = (name: string, id: string) => {
+export const useChangeUser = (id: string) => {
+  const name = useWorkspace();
   const { mutateAsync } = hooks.useMutation("patch", USER);
   return async (attributes: Record<string, unknown>): Promise<void> => {
     await mutateAsync({ params: { path: { name, id } }, body: { attributes } });
@@ -143,10 +146,10 @@ export const useChangeUser = (name: string, id: string) => {
   };
 };
 
-export const useMergeUser = (name: string, id: string) =>
+/** Merges users, or previews that with `dry_run`. */
+export const useMergeUser = () =>
   hooks.useMutation("post", `${USER}/merge`, {
     onSuccess: ({ merged }) => (merged ? refresh(USERS) : undefined),
-    meta: { name, id },
   });
 
 const MERGES = "/admin/v1/workspaces/{name}/merges";

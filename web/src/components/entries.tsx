@@ -70,11 +70,11 @@ const byName = <Entry extends Named>(column: Column<Entry>): Column<Entry> =>
 const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
 const actionsOf = <Body, Entry extends Named, Values extends Record<string, unknown>>(
-  { needed, isFixed = false, isKept }: EntriesProps<Body, Entry, Values>,
+  { needs, isFixed = false, isKept }: EntriesProps<Body, Entry, Values>,
   open: (dialog: Dialog<Entry>) => void,
 ): Column<Entry> =>
   actions("4rem", (entry) => (
-    <RowActions of={entry.name} needed={needed}>
+    <RowActions of={entry.name} needs={needs}>
       {!isFixed && <Menu.Item onClick={() => open({ kind: "edit", entry })}>Edit…</Menu.Item>}
       {!isKept?.(entry) && (
         <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { useWorkspace } from "../api/workspace.ts";
 
 /** A request to paste into a terminal. */
 export const firstRequest = (
@@ -9,10 +10,10 @@ export const firstRequest = (
   -d '{"events":[{"external_id":"ada","name":"signed_up","time":"${new Date().toISOString()}"}]}'`;
 
 /** Where YOUR_API_KEY comes from. */
-export const KeysLink = ({ workspace }: { readonly workspace: string }) => (
+export const KeysLink = () => (
   <Link
     to="/w/$workspace/settings/$section"
-    params={{ workspace, section: "keys" }}
+    params={{ workspace: useWorkspace(), section: "keys" }}
     className="link"
   >
     API key of this workspace

@@ -3,7 +3,7 @@ import { type LucideIcon, Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import { LoadedTable, type LoadedTableProps } from "./loaded-table.tsx";
 import { Card, Page } from "./page.tsx";
-import { type Needed, PermittedButton } from "./permitted.tsx";
+import { type Needs, PermittedButton } from "./permitted.tsx";
 import { Empty } from "./states.tsx";
 
 export interface ListProps<Body, Entry extends RowData>
@@ -19,7 +19,7 @@ export interface ListProps<Body, Entry extends RowData>
   /** Whether the list is a separate page, not a card. */
   readonly isPage?: boolean;
   /** The permission that changing an entry needs. */
-  readonly needed: Needed;
+  readonly needs: Needs;
   /** The label of the button that adds an entry. */
   readonly adds: string;
   add(): void;
@@ -30,13 +30,13 @@ export interface ListProps<Body, Entry extends RowData>
 /** A list with a button that adds an entry: a page, or a card of one. */
 export function List<Body, Entry extends RowData>(props: ListProps<Body, Entry>) {
   const { title, about, label = title, icon, purpose, isPage = false, ...others } = props;
-  const { needed, adds, add, children, ...table } = others;
+  const { needs, adds, add, children, ...table } = others;
   const frame = {
     title,
     about,
     actions: (
       <PermittedButton
-        needed={needed}
+        needs={needs}
         {...(!isPage && { size: "xs" })}
         leftSection={<Plus size={isPage ? 15 : 14} />}
         onClick={add}

@@ -5,26 +5,27 @@ import type {
   WorkspacePermission,
 } from "../../../src/core/base/context/dashboard-permissions.ts";
 import { useSession } from "../api/session.ts";
+import { useWorkspace } from "../api/workspace.ts";
 
 /* An action that a person may not do is disabled and says why. The keyboard reaches it all the same. */
 
-/** The permissions of an action: all of these. */
-export interface Needed {
-  /** Absent for permissions of the company. */
-  readonly workspace?: string;
-  readonly needs: WorkspacePermission | CompanyPermission | readonly WorkspacePermission[];
-}
+/** The permissions of an action: all of these in the workspace, or one of the company. */
+export type Needs =
+  | WorkspacePermission
+  | readonly WorkspacePermission[]
+  | { readonly company: CompanyPermission };
 
 /** Why the person may not do something; undefined if they may. */
-export function useMissing(needed: Needed | undefined): string | undefined {
+export function useMissing(needs: Needs | undefined): string | undefined {
   const { administrator, permissions } = useSession();
-  if (needed === undefined || administrator) return undefined;
-  const { workspace, needs } = needed;
-  const held: readonly string[] | undefined =
-    workspace === undefined ? permissions.company : permissions.workspaces[workspace];
-  const missing = [needs].flat().find((each) => !held?.includes(each));
+  const inWorkspace = permissions.workspaces[useWorkspace()];
+  if (needs === undefined || administrator) return undefined;
+  const isOfCompany = typeof needs === "object" && "company" in needs;
+  const held: readonly string[] = (isOfCompany ? permissions.company : inWorkspace) ?? [];
+  const wanted = isOfCompany ? [needs.company] : [needs].flat();
+  const missing = wanted.find((each) => !held.includes(each));
   if (missing === undefined) return undefined;
-  return `You lack the permission ${missing} ${workspace === undefined ? "of the company" : "in this workspace"}.`;
+  return `You lack the permission ${missing} ${isOfCompany ? "of the company" : "in this workspace"}.`;
 }
 
 /** Shows a reason under the pointer, at the touch of a finger and with the focus. */
@@ -38,7 +39,7 @@ type Look = "leftSection" | "rightSection" | "size" | "variant" | "loading" | "d
 
 interface PermittedButtonProps extends Pick<ButtonProps, Look> {
   /** Absent for what everyone may do. */
-  readonly needed: Needed | undefined;
+  readonly needs: Needs | undefined;
   readonly onClick?: () => void;
   readonly type?: "submit";
   readonly children: ReactNode;
@@ -46,8 +47,8 @@ interface PermittedButtonProps extends Pick<ButtonProps, Look> {
 }
 
 /** A button that says why it does nothing to a person who lacks its permission. */
-export function PermittedButton({ needed, ...props }: PermittedButtonProps) {
-  const missing = useMissing(needed);
+export function PermittedButton({ needs, ...props }: PermittedButtonProps) {
+  const missing = useMissing(needs);
   if (missing === undefined) return <Button {...props} />;
   const { onClick: _, disabled: __, ...look } = props;
   return (
@@ -58,15 +59,15 @@ export function PermittedButton({ needed, ...props }: PermittedButtonProps) {
 }
 
 interface PermittedIconProps {
-  readonly needed?: Needed | undefined;
+  readonly needs?: Needs | undefined;
   readonly label: string;
   readonly onClick?: () => void;
   readonly children: ReactNode;
 }
 
 /** A button that shows only an icon. */
-export function PermittedIcon({ needed, label, onClick, ...props }: PermittedIconProps) {
-  const missing = useMissing(needed);
+export function PermittedIcon({ needs, label, onClick, ...props }: PermittedIconProps) {
+  const missing = useMissing(needs);
   const look = { variant: "subtle", color: "gray", size: "sm", "aria-label": label } as const;
   if (missing === undefined) {
     return <ActionIcon {...look} {...props} {...(onClick && { onClick })} />;
@@ -79,15 +80,15 @@ export function PermittedIcon({ needed, label, onClick, ...props }: PermittedIco
 }
 
 interface PermittedItemProps {
-  readonly needed: Needed;
+  readonly needs: Needs;
   readonly leftSection?: ReactNode;
   readonly onClick: () => void;
   readonly children: ReactNode;
 }
 
 /** An entry of a menu, with the reason below its name. */
-export function PermittedItem({ needed, leftSection, onClick, children }: PermittedItemProps) {
-  const missing = useMissing(needed);
+export function PermittedItem({ needs, leftSection, onClick, children }: PermittedItemProps) {
+  const missing = useMissing(needs);
   if (missing === undefined) {
     return (
       <Menu.Item leftSection={leftSection} onClick={onClick}>

@@ -11,13 +11,12 @@ export type MessagePlace =
   | { readonly canvas_id: string; readonly step_id: string };
 
 interface AddMessageProps {
-  readonly workspace: string;
   readonly place: MessagePlace;
   close(): void;
 }
 
-export function AddMessage({ workspace, place, close }: AddMessageProps) {
-  const { putMessage } = useChangeCampaigns(workspace);
+export function AddMessage({ place, close }: AddMessageProps) {
+  const { putMessage } = useChangeCampaigns();
   return (
     <FormDialog
       title="Add a message"

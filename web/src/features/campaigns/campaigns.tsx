@@ -1,5 +1,4 @@
 import { TextInput } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
 import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
@@ -13,8 +12,6 @@ import { Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { channelName, Tag } from "../../components/tag.tsx";
 import { AddMessage, type MessagePlace } from "./add-message.tsx";
-
-const route = getRouteApi("/w/$workspace/campaigns");
 
 interface Step {
   /** Empty for the messages of a campaign. */
@@ -32,19 +29,18 @@ interface Holder {
   readonly steps: readonly Step[];
 }
 
-const neededIn = (workspace: string) => ({ workspace, needs: "send_campaigns_canvases" }) as const;
+const NEEDS = "send_campaigns_canvases" as const;
 
 /** Campaigns and canvases, as far as translations need them: their messages. */
 export function CampaignsPage() {
-  const { workspace } = route.useParams();
-  const campaigns = useCampaigns(workspace);
-  const canvases = useCanvases(workspace);
-  const change = useChangeCampaigns(workspace);
+  const campaigns = useCampaigns();
+  const canvases = useCanvases();
+  const change = useChangeCampaigns();
   const [place, setPlace] = useState<MessagePlace>();
   const shared = {
     purpose: "Add one here, or declare it in a manifest.",
-    needed: neededIn(workspace),
-    columns: columnsOf(workspace, setPlace),
+    needs: NEEDS,
+    columns: columnsOf(setPlace),
     removal: "Its messages and their translations are removed with it.",
   };
   return (
@@ -119,30 +115,22 @@ export function CampaignsPage() {
           remove={({ id }) => change.removeCanvas(id)}
         />
       </div>
-      {place && (
-        <AddMessage workspace={workspace} place={place} close={() => setPlace(undefined)} />
-      )}
+      {place && <AddMessage place={place} close={() => setPlace(undefined)} />}
     </Page>
   );
 }
 
-const columnsOf = (
-  workspace: string,
-  add: (place: MessagePlace) => void,
-): readonly Column<Holder>[] => [
+const columnsOf = (add: (place: MessagePlace) => void): readonly Column<Holder>[] => [
   column("Name", (each) => <DeclaredName of={each} />),
-  column("Messages", { width: "60%" }, (each) => (
-    <Steps workspace={workspace} holder={each} add={add} />
-  )),
+  column("Messages", { width: "60%" }, (each) => <Steps holder={each} add={add} />),
 ];
 
 interface StepsProps {
-  readonly workspace: string;
   readonly holder: Holder;
   add(place: MessagePlace): void;
 }
 
-const Steps = ({ workspace, holder, add }: StepsProps) => (
+const Steps = ({ holder, add }: StepsProps) => (
   <ol className="plain-list">
     {holder.steps.map(({ id, place, messages }, step) => (
       <li key={id} className="step">
@@ -151,7 +139,6 @@ const Steps = ({ workspace, holder, add }: StepsProps) => (
           <FeatureLink
             key={message.id}
             to="/w/$workspace/translations"
-            params={{ workspace }}
             search={{ message: message.id }}
             className="message-link"
           >
@@ -165,7 +152,7 @@ const Steps = ({ workspace, holder, add }: StepsProps) => (
           </FeatureLink>
         ))}
         <PermittedButton
-          needed={neededIn(workspace)}
+          needs={NEEDS}
           variant="subtle"
           size="compact-xs"
           leftSection={<Plus size={12} />}

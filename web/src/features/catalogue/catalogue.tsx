@@ -21,12 +21,11 @@ const KINDS: readonly { readonly value: CatalogueKind; readonly label: string }[
 ];
 
 export function CataloguePage() {
-  const { workspace } = route.useParams();
   const { kind: given, search = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const kind = KINDS.find(({ value }) => value === given)?.value ?? "event";
-  const entries = useCatalogue(workspace, kind, search);
-  const columns = useMemo(() => columnsOf(workspace, kind), [workspace, kind]);
+  const entries = useCatalogue(kind, search);
+  const columns = useMemo(() => columnsOf(kind), [kind]);
   return (
     <Page
       title="Catalogue"
@@ -53,7 +52,6 @@ export function CataloguePage() {
             <Fragment key={name}>
               <FeatureLink
                 to="/w/$workspace/catalogue/attribute"
-                params={{ workspace }}
                 search={{ name, kind: "attribute" }}
                 className="link"
               >
@@ -88,10 +86,10 @@ export function CataloguePage() {
   );
 }
 
-const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
+const columnsOf = (kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
   column("Name", { sortBy: "name" }, (each) => (
     <>
-      <FeatureLink {...linkTo(workspace, kind, each.name)} className="link">
+      <FeatureLink {...linkTo(kind, each.name)} className="link">
         <bdi>{each.name}</bdi>
       </FeatureLink>
       {each.types.length > 0 && (
@@ -119,15 +117,15 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
 ];
 
 /** The page of an event or attribute; a new segment with a product. */
-const linkTo = (workspace: string, kind: CatalogueKind, name: string) =>
+const linkTo = (kind: CatalogueKind, name: string) =>
   kind === "product"
     ? {
         to: "/w/$workspace/segments/$id",
-        params: { workspace, id: "new" },
+        params: { id: "new" },
         search: { product: name },
         title: "Make a segment with it",
       }
-    : { to: `/w/$workspace/catalogue/${kind}`, params: { workspace }, search: { name } };
+    : { to: `/w/$workspace/catalogue/${kind}`, search: { name } };
 
 /** Standard attributes with values that are worth a look. */
 const STANDARD = ["country", "language", "home_city", "gender", "time_zone"];

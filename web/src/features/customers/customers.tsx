@@ -2,6 +2,7 @@ import { Alert } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Users } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Chart, type Line } from "../../components/chart.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
@@ -14,8 +15,8 @@ import { Change } from "./numbers.tsx";
 import { daysOf } from "./periods.ts";
 
 /** What the users of a workspace did in the last days, compared with as many days before. */
-export function CustomersTab({ workspace, period }: OverviewTabProps) {
-  const customers = useCustomers(workspace, daysOf(period));
+export function CustomersTab({ period }: OverviewTabProps) {
+  const customers = useCustomers(daysOf(period));
   return (
     <Loaded from={customers}>
       {(data) => (
@@ -25,21 +26,20 @@ export function CustomersTab({ workspace, period }: OverviewTabProps) {
               What was received before is counted in the background. The numbers grow until then.
             </Alert>
           )}
-          <Tiles data={data} workspace={workspace} />
+          <Tiles data={data} />
           {data.users.total === 0 ? (
             <Empty
               icon={Users}
               title="There are no users yet"
               command={firstRequest(location.origin)}
             >
-              Users appear here within ten seconds. Send a request with an{" "}
-              <KeysLink workspace={workspace} />:
+              Users appear here within ten seconds. Send a request with an <KeysLink />:
             </Empty>
           ) : (
             <>
               <Charts data={data} />
-              <Top data={data} workspace={workspace} />
-              <Subscribers data={data} workspace={workspace} />
+              <Top data={data} />
+              <Subscribers data={data} />
             </>
           )}
           <p className="dim">
@@ -52,12 +52,8 @@ export function CustomersTab({ workspace, period }: OverviewTabProps) {
   );
 }
 
-interface TilesProps {
-  readonly data: Customers;
-  readonly workspace: string;
-}
-
-function Tiles({ data, workspace }: TilesProps) {
+function Tiles({ data }: { readonly data: Customers }) {
+  const workspace = useWorkspace();
   const { monthly } = data.active_users;
   const [money] = data.revenue;
   const optOuts = optOutsOf(data);
@@ -65,9 +61,7 @@ function Tiles({ data, workspace }: TilesProps) {
   return (
     <dl className="tiles">
       <Tile name="Users" value={data.users.total} before={data.users.total - created}>
-        <FeatureLink to="/w/$workspace/users" params={{ workspace }}>
-          {numberText(data.users.total)}
-        </FeatureLink>
+        <FeatureLink to="/w/$workspace/users">{numberText(data.users.total)}</FeatureLink>
       </Tile>
       <Tile name="New users" value={created} before={data.users.new.before} />
       <Tile
@@ -76,7 +70,7 @@ function Tiles({ data, workspace }: TilesProps) {
         before={monthly.before.at(-1) ?? 0}
       />
       <Tile name="Events" value={total(data.events.days)} before={data.events.before}>
-        <FeatureLink to="/w/$workspace/catalogue" params={{ workspace }}>
+        <FeatureLink to="/w/$workspace/catalogue">
           {numberText(total(data.events.days))}
         </FeatureLink>
       </Tile>

@@ -26,27 +26,25 @@ import { daysOf, PERIODS } from "./periods.ts";
 const route = getRouteApi("/w/$workspace/catalogue/event");
 
 interface EventProps {
-  readonly workspace: string;
   readonly name: string;
 }
 
 /** An event: how often it is sent, who did it last, and with which properties. */
 export function EventPage() {
-  const { workspace } = route.useParams();
   const { name = "", period } = route.useSearch();
   const navigate = route.useNavigate();
   const days = daysOf(period);
-  const byDay = useEventByDay(workspace, name, days);
+  const byDay = useEventByDay(name, days);
   const hidden = {
-    occurrences: useMissing({ workspace, needs: ["view_user_profile", "view_pii"] }),
-    properties: useMissing({ workspace, needs: ["view_pii", "edit_segments"] }),
+    occurrences: useMissing(["view_user_profile", "view_pii"]),
+    properties: useMissing(["view_pii", "edit_segments"]),
   };
   return (
     <Page
       title={name}
       windowTitle={`${name}, event`}
       about={
-        <FeatureLink to="/w/$workspace/catalogue" params={{ workspace }} className="link">
+        <FeatureLink to="/w/$workspace/catalogue" className="link">
           Catalogue
         </FeatureLink>
       }
@@ -60,7 +58,7 @@ export function EventPage() {
           />
           <FeatureLink
             to="/w/$workspace/segments/$id"
-            params={{ workspace, id: "new" }}
+            params={{ id: "new" }}
             search={{ event: name }}
             className="link"
           >
@@ -71,8 +69,8 @@ export function EventPage() {
     >
       <div className="stack">
         <Loaded from={byDay}>{(data) => <OverTime data={data} />}</Loaded>
-        {hidden.occurrences ?? <Occurrences workspace={workspace} name={name} />}
-        {hidden.properties ?? <Properties workspace={workspace} name={name} />}
+        {hidden.occurrences ?? <Occurrences name={name} />}
+        {hidden.properties ?? <Properties name={name} />}
       </div>
     </Page>
   );
@@ -101,8 +99,8 @@ function OverTime({ data }: { readonly data: EventByDay }) {
   );
 }
 
-function Occurrences({ workspace, name }: EventProps) {
-  const occurrences = useOccurrences(workspace, name);
+function Occurrences({ name }: EventProps) {
+  const occurrences = useOccurrences(name);
   return (
     <Card
       title="Latest occurrences"
@@ -112,7 +110,7 @@ function Occurrences({ workspace, name }: EventProps) {
       <LoadedTable
         from={occurrences}
         label="Latest occurrences"
-        columns={columnsOf(workspace)}
+        columns={COLUMNS}
         rows={({ occurrences: rows }) => rows}
         keyOf={(each) => `${each.platform_id} ${each.time} ${JSON.stringify(each.properties)}`}
         opens
@@ -129,11 +127,11 @@ function Occurrences({ workspace, name }: EventProps) {
 const nameOf = ({ first_name, last_name, external_id, email, platform_id }: Occurrence): string =>
   [first_name, last_name].filter(Boolean).join(" ") || (external_id ?? email ?? platform_id);
 
-const columnsOf = (workspace: string): readonly Column<Occurrence>[] => [
+const COLUMNS: readonly Column<Occurrence>[] = [
   column("User", (original) => (
     <FeatureLink
       to="/w/$workspace/users/$id"
-      params={{ workspace, id: original.platform_id }}
+      params={{ id: original.platform_id }}
       className="row-link"
     >
       <bdi>{nameOf(original)}</bdi>
@@ -151,8 +149,8 @@ const propertiesText = (properties: unknown): string =>
     .join(", ")
     .slice(0, MOST_CHARACTERS) || "–";
 
-function Properties({ workspace, name }: EventProps) {
-  const properties = useEventProperties(workspace, name);
+function Properties({ name }: EventProps) {
+  const properties = useEventProperties(name);
   return (
     <Loaded from={properties}>
       {({ total: all, looked_at, users, occurrences, properties: found }) => (

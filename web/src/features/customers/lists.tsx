@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { BookOpen, Mail } from "lucide-react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { numberText, total } from "../../components/numbers.ts";
@@ -11,7 +12,6 @@ import { Change } from "./numbers.tsx";
 
 interface ListsProps {
   readonly data: Customers;
-  readonly workspace: string;
 }
 
 type TopRow = Customers["top_events"][number];
@@ -30,11 +30,11 @@ interface TopTableProps extends ListsProps {
   readonly of: "top_events" | "growing_events" | "top_products";
 }
 
-const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
+const TopTable = ({ data, title, of }: TopTableProps) => (
   <Card title={title} flush>
     <DataTable
       label={title}
-      columns={topColumns(workspace, of === "top_products", String(data.days.length))}
+      columns={topColumns(of === "top_products", String(data.days.length))}
       rows={data[of]}
       keyOf={({ name }) => name}
       opens
@@ -43,13 +43,12 @@ const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
   </Card>
 );
 
-const topColumns = (workspace: string, isProduct: boolean, period: string): Column<TopRow>[] => [
+const topColumns = (isProduct: boolean, period: string): Column<TopRow>[] => [
   column(isProduct ? "Product" : "Event", { sortBy: "name" }, (original) => (
     <FeatureLink
       {...(isProduct
         ? { to: "/w/$workspace/catalogue", search: { kind: "product", search: original.name } }
         : { to: "/w/$workspace/catalogue/event", search: { name: original.name, period } })}
-      params={{ workspace }}
       className="row-link"
     >
       <bdi>{original.name}</bdi>
@@ -83,7 +82,8 @@ interface ChannelRow {
 const MOST_GROUPS = 100;
 
 /** Who can be reached, by channel and by group, with the changes of the period. */
-export function Subscribers({ data, workspace }: ListsProps) {
+export function Subscribers({ data }: ListsProps) {
+  const workspace = useWorkspace();
   const { email, groups } = data;
   const rows: ChannelRow[] = [
     {

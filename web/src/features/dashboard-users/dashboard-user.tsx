@@ -82,7 +82,7 @@ const PersonView = ({ person }: PersonProps) => (
 
 type Dialog = "edit" | "deactivate" | "sign-out" | "remove";
 
-const NEEDED = { needs: "admin" } as const;
+const NEEDS = { company: "admin" } as const;
 
 function Actions({ person }: PersonProps) {
   const [dialog, setDialog] = useState<Dialog>();
@@ -113,12 +113,7 @@ function Actions({ person }: PersonProps) {
         </Menu.Target>
         <Menu.Dropdown>
           {items.map(([label, Icon, run]) => (
-            <PermittedItem
-              key={label}
-              needed={NEEDED}
-              leftSection={<Icon size={14} />}
-              onClick={run}
-            >
+            <PermittedItem key={label} needs={NEEDS} leftSection={<Icon size={14} />} onClick={run}>
               {label}
             </PermittedItem>
           ))}

@@ -40,7 +40,7 @@ export function DashboardUsers() {
       flush
       actions={
         <PermittedButton
-          needed={{ needs: "admin" }}
+          needs={{ company: "admin" }}
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setAdding(true)}
@@ -86,7 +86,7 @@ function LocalSignIn() {
             ? `People may sign in with links, passwords and passkeys beside ${provider}.`
             : `People sign in with ${provider} only: links, passwords and passkeys are off.`}
           <PermittedButton
-            needed={{ needs: "admin" }}
+            needs={{ company: "admin" }}
             size="compact-xs"
             variant="default"
             onClick={() => void setLocal(!local).catch(tellFailed)}

@@ -39,12 +39,8 @@ export const LinkDialog = ({ name, invitation, close }: LinkDialogProps) => (
 /** Says that links, passwords and passkeys are off, where they are. @returns whether they are on. */
 export const useIsLocalOn = (): boolean => useOwnCredentials().data?.local ?? true;
 
-interface PersonProps {
-  readonly person: Person;
-}
-
 /** What a colleague signs in with, where they are signed in, and the button that invites them. */
-export function SignInOf({ person }: PersonProps) {
+export function SignInOf({ person }: { readonly person: Person }) {
   const credentials = useCredentialsOf(person.id);
   const { invite, remove, endSession } = useChangeCredentialsOf(person.id);
   const isLocalOn = useIsLocalOn();
@@ -66,7 +62,7 @@ export function SignInOf({ person }: PersonProps) {
         actions={
           <>
             <PermittedButton
-              needed={{ needs: "admin" }}
+              needs={{ company: "admin" }}
               size="xs"
               variant="default"
               onClick={() => setDialog("remove")}
@@ -74,7 +70,7 @@ export function SignInOf({ person }: PersonProps) {
               Remove all ways
             </PermittedButton>
             <PermittedButton
-              needed={{ needs: "manage_company_settings" }}
+              needs={{ company: "manage_company_settings" }}
               size="xs"
               leftSection={<MailPlus size={14} />}
               disabled={!isLocalOn || !person.active || isOwn}
@@ -106,7 +102,7 @@ export function SignInOf({ person }: PersonProps) {
           {({ sessions }) => (
             <Sessions
               of={sessions}
-              needed={{ needs: "admin" }}
+              needs={{ company: "admin" }}
               end={(session) => setDialog({ session })}
             />
           )}

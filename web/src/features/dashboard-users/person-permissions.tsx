@@ -39,7 +39,7 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
         title="Company permissions"
         actions={
           <PermittedButton
-            needed={{ needs: "admin" }}
+            needs={{ company: "admin" }}
             size="xs"
             variant="default"
             leftSection={<Pencil size={13} />}
@@ -57,7 +57,7 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
         flush
         actions={
           <PermittedButton
-            needed={{ needs: "admin" }}
+            needs={{ company: "admin" }}
             size="xs"
             leftSection={<Plus size={14} />}
             disabled={others.length === 0}
@@ -164,7 +164,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
     />
   )),
   actions("4rem", (access) => (
-    <RowActions of={access.appGroupName} needed={{ needs: "admin" }}>
+    <RowActions of={access.appGroupName} needs={{ company: "admin" }}>
       <Menu.Item onClick={() => open({ kind: "edit", access })}>Edit…</Menu.Item>
       <Menu.Item onClick={() => open({ kind: "remove", access })}>Remove…</Menu.Item>
     </RowActions>

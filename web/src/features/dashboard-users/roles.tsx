@@ -44,7 +44,7 @@ export function Roles() {
       icon={ShieldCheck}
       purpose="A role is a name for permissions that several colleagues have."
       from={usePermissionSets()}
-      needed={{ needs: "admin" }}
+      needs={{ company: "admin" }}
       columns={COLUMNS}
       rows={({ permission_sets }) => permission_sets}
       initial={(role) => ({ name: role?.name ?? "", permissions: [...(role?.permissions ?? [])] })}

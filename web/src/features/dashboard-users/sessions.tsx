@@ -1,7 +1,7 @@
 import { MonitorX } from "lucide-react";
 import type { PersonSession } from "../../api/sign-in.ts";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
-import { type Needed, PermittedButton } from "../../components/permitted.tsx";
+import { type Needs, PermittedButton } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -18,15 +18,15 @@ const WAYS: Readonly<Record<string, string>> = {
 interface SessionsProps {
   readonly of: readonly PersonSession[];
   /** What ending one needs; absent for one's own. */
-  readonly needed?: Needed;
+  readonly needs?: Needs;
   end(id: string): void;
 }
 
 /** Where a person is signed in, for the person and for administrators. */
-export const Sessions = ({ of: sessions, needed, end }: SessionsProps) => (
+export const Sessions = ({ of: sessions, needs, end }: SessionsProps) => (
   <DataTable
     label="Sessions"
-    columns={columnsOf(needed, end)}
+    columns={columnsOf(needs, end)}
     rows={sessions}
     keyOf={({ id }) => id}
     empty={<Empty icon={MonitorX} title="Signed in nowhere" />}
@@ -34,7 +34,7 @@ export const Sessions = ({ of: sessions, needed, end }: SessionsProps) => (
 );
 
 const columnsOf = (
-  needed: Needed | undefined,
+  needs: Needs | undefined,
   end: (id: string) => void,
 ): readonly Column<PersonSession>[] => [
   column("Browser", ({ browser, current, address }) => (
@@ -52,7 +52,7 @@ const columnsOf = (
   column("Last used", { width: "8.5rem" }, ({ last_used_at }) => <Time at={last_used_at} />),
   actions("6rem", ({ id, browser, address }) => (
     <PermittedButton
-      needed={needed}
+      needs={needs}
       size="compact-xs"
       variant="default"
       aria-label={`End the session of ${browser ?? "another program"} at ${address}`}

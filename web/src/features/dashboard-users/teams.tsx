@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { UsersRound } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { TEAMS, useChangeEntries } from "../../api/entries.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -13,8 +14,9 @@ const COLUMNS: readonly Column<Schemas["Team"]>[] = [
   column("Id", { width: "50%" }, (team) => team.id && <Id value={team.id} />),
 ];
 
-export function Teams({ workspace }: { readonly workspace: string }) {
-  const { save, remove } = useChangeEntries(TEAMS, workspace);
+export function Teams() {
+  const workspace = useWorkspace();
+  const { save, remove } = useChangeEntries(TEAMS);
   return (
     <Entries
       title="Teams"
@@ -23,7 +25,7 @@ export function Teams({ workspace }: { readonly workspace: string }) {
       icon={UsersRound}
       purpose="Identity providers may give dashboard users permissions in teams, by their names."
       from={useTeams(workspace)}
-      needed={{ workspace, needs: "manage_teams" }}
+      needs="manage_teams"
       columns={COLUMNS}
       rows={({ teams }) => teams}
       initial={() => ({ name: "" })}

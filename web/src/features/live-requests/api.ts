@@ -2,6 +2,7 @@ import type { InfiniteData } from "@tanstack/react-query";
 import type { paths } from "../../../../client/src/schema.ts";
 import { hooks, queryClient, type Received, type Schemas } from "../../api/client.ts";
 import { BY_CURSOR } from "../../api/pages.ts";
+import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts adds new ones. */
 
@@ -29,16 +30,16 @@ const optionsOf = (name: string, filter: RequestFilter) => {
 };
 
 /** @param everyMs how often to ask again without a stream. */
-export const useRequests = (name: string, filter: RequestFilter, everyMs: number | false) =>
-  hooks.useInfiniteQuery("get", REQUESTS, optionsOf(name, filter), {
+export const useRequests = (filter: RequestFilter, everyMs: number | false) =>
+  hooks.useInfiniteQuery("get", REQUESTS, optionsOf(useWorkspace(), filter), {
     ...BY_CURSOR,
     gcTime: 0,
     refetchInterval: everyMs,
   });
 
 /** A request by its id, as a link to it names it. */
-export const useRequest = (name: string, id: string, enabled: boolean) =>
-  hooks.useQuery("get", `${REQUESTS}/{id}`, { params: { path: { name, id } } }, { enabled });
+export const useRequest = (id: string, enabled: boolean) =>
+  hooks.useQuery("get", `${REQUESTS}/{id}`, useHere({ id }), { enabled });
 
 /** Reads the requests that the stream may have missed while it was closed. */
 export const refreshRequests = (name: string, filter: RequestFilter): Promise<void> =>

@@ -8,14 +8,9 @@ import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import type { LiveItem, LiveRequest } from "./api.ts";
 
-interface RequestDetailProps {
-  readonly workspace: string;
-  readonly request: LiveRequest;
-}
-
 /** A request below its row: each item with its verdict, the body and the response. */
-export function RequestDetail({ workspace, request }: RequestDetailProps) {
-  const missing = useMissing({ workspace, needs: "view_pii" });
+export function RequestDetail({ request }: { readonly request: LiveRequest }) {
+  const missing = useMissing("view_pii");
   return (
     <div className="stack">
       <div className="dim">
@@ -26,7 +21,7 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
       {request.items.length > 0 && (
         <DataTable
           label="Items"
-          columns={columnsOf(workspace)}
+          columns={COLUMNS}
           rows={rejectedFirst(request.items)}
           keyOf={({ kind, index }) => `${kind} ${index}`}
         />
@@ -63,7 +58,7 @@ const Part = ({ title, value, missing }: PartProps) => (
   </div>
 );
 
-const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
+const COLUMNS: readonly Column<LiveItem>[] = [
   column("Item", { width: "9rem" }, (item) => (
     <code>
       {item.kind}[{item.index}]
@@ -73,7 +68,6 @@ const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
     item.user ? (
       <FeatureLink
         to="/w/$workspace/users"
-        params={{ workspace }}
         search={{ query: item.user, match: "exact" }}
         className="link clamped"
         dir="auto"

@@ -1,5 +1,6 @@
 import { useDocumentVisibility } from "@mantine/hooks";
 import { useEffect, useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { type LiveRequest, putFirst, type RequestFilter, refreshRequests } from "./api.ts";
 
 export type StreamState = "paused" | "connecting" | "live" | "reconnecting" | "polling";
@@ -20,7 +21,8 @@ interface Stream {
  * Puts new requests above the list while it is live. A hidden page has no stream. The browser
  * reopens a lost one; a refused one is tried again later, and until then the list is requested.
  */
-export function useStream(workspace: string, filter: RequestFilter, isWanted: boolean): Stream {
+export function useStream(filter: RequestFilter, isWanted: boolean): Stream {
+  const workspace = useWorkspace();
   const [state, setState] = useState<StreamState>(HAS_STREAMS ? "connecting" : "polling");
   const [skipped, setSkipped] = useState(0);
   const isVisible = useDocumentVisibility() === "visible";

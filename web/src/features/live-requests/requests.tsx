@@ -21,20 +21,19 @@ const route = getRouteApi("/w/$workspace/requests");
 const POLL_EVERY_MS = 5_000;
 
 export function RequestsPage() {
-  const { workspace } = route.useParams();
   const { open, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   const [isLive, setLive] = useState(true);
   const [isKept, setKept] = useState(false);
-  const { state, skipped } = useStream(workspace, filter, isLive && isKept);
-  const pages = useRequests(workspace, filter, state === "polling" && POLL_EVERY_MS);
+  const { state, skipped } = useStream(filter, isLive && isKept);
+  const pages = useRequests(filter, state === "polling" && POLL_EVERY_MS);
   const kept = pages.data?.pages[0]?.kept;
   if (kept !== undefined && isKept !== kept > 0) setKept(kept > 0);
   const requests = useMemo(
     () => pages.data?.pages.flatMap((page) => page.requests) ?? [],
     [pages.data],
   );
-  const linked = useLinked(workspace, open, pages.isSuccess ? requests : undefined);
+  const linked = useLinked(open, pages.isSuccess ? requests : undefined);
   return (
     <Page
       title="Live requests"
@@ -82,12 +81,12 @@ export function RequestsPage() {
               setOpen={(id = "") =>
                 void navigate({ search: (now) => ({ ...now, open: id }), replace: true })
               }
-              detail={(request) => <RequestDetail workspace={workspace} request={request} />}
+              detail={(request) => <RequestDetail request={request} />}
               empty={
                 Object.values(filter).some(Boolean) ? (
                   <NoneLikeThis clear={() => void navigate({ search: {}, replace: true })} />
                 ) : (
-                  <NoRequests workspace={workspace} />
+                  <NoRequests />
                 )
               }
             />
@@ -100,13 +99,12 @@ export function RequestsPage() {
 
 /** The request that a link opens, if the loaded list does not have it. */
 function useLinked(
-  workspace: string,
   id: string | undefined,
   listed: readonly LiveRequest[] | undefined,
 ): { readonly request: LiveRequest | undefined; readonly isGone: boolean } {
   // One that was opened in the list stays while newer ones push it out.
   const isWanted = id !== undefined && listed?.some((each) => each.id === id) === false;
-  const { data, error } = useRequest(workspace, id ?? "", isWanted);
+  const { data, error } = useRequest(id ?? "", isWanted);
   return {
     request: isWanted ? data?.request : undefined,
     isGone: isWanted && (error as unknown) instanceof ApiError,
@@ -127,9 +125,9 @@ const NoneLikeThis = ({ clear }: { clear(): void }) => (
   </Empty>
 );
 
-const NoRequests = ({ workspace }: { readonly workspace: string }) => (
+const NoRequests = () => (
   <Empty icon={Activity} title="No requests yet" command={firstRequest(location.origin)}>
-    Requests appear here as they come in. Send one with an <KeysLink workspace={workspace} />:
+    Requests appear here as they come in. Send one with an <KeysLink />:
   </Empty>
 );
 

@@ -1,4 +1,5 @@
 import { hooks, type Received, type Schemas } from "../../api/client.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 
 /* The traffic of a workspace over time, and what needs attention. */
 
@@ -11,10 +12,10 @@ export type Period = "hour" | "day";
 /** As often as the last hour gets another slot. */
 const READ_EVERY_MS = 10_000;
 
-export const useOverview = (name: string, period: Period) =>
+export const useOverview = (period: Period) =>
   hooks.useQuery(
     "get",
     OVERVIEW,
-    { params: { path: { name }, query: { period } } },
+    { params: { path: { name: useWorkspace() }, query: { period } } },
     { refetchInterval: READ_EVERY_MS, placeholderData: (shown) => shown },
   );

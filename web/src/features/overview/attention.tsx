@@ -1,19 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Card } from "../../components/page.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import type { Finding } from "./api.ts";
 
-interface AttentionProps {
-  readonly findings: readonly Finding[];
-  readonly workspace: string;
-}
-
 /** Problems that need attention, the worst first, each with a link to its page. */
-export const Attention = ({ findings, workspace }: AttentionProps) => (
+export const Attention = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <Card title="Needs attention" flush={findings.length > 0}>
     {findings.length === 0 ? (
       <p className="calm">
@@ -25,10 +21,7 @@ export const Attention = ({ findings, workspace }: AttentionProps) => (
           <li key={`${finding.kind} ${finding.subject}`}>
             <Tag tone={finding.severity}>{TITLES[finding.kind]}</Tag>
             <span>
-              <LinkOf finding={finding} workspace={workspace}>
-                {finding.subject}
-              </LinkOf>
-              : {finding.message}
+              <LinkOf finding={finding}>{finding.subject}</LinkOf>: {finding.message}
               {finding.at && (
                 <>
                   {" "}
@@ -66,15 +59,15 @@ const TIMES: Partial<Record<Finding["kind"], string>> = {
 
 interface LinkOfProps {
   readonly finding: Finding;
-  readonly workspace: string;
   readonly children: ReactNode;
 }
 
-function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfProps) {
+function LinkOf({ finding: { kind, id, subject }, children }: LinkOfProps) {
+  const workspace = useWorkspace();
   if (id !== null) {
     const to = kind === "sync_failed" ? "/w/$workspace/syncs/$id" : "/w/$workspace/webhooks/$id";
     return (
-      <FeatureLink to={to} params={{ workspace, id }}>
+      <FeatureLink to={to} params={{ id }}>
         {children}
       </FeatureLink>
     );
@@ -88,7 +81,7 @@ function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfP
   }
   const search = SEARCHES[kind]?.(subject);
   return search ? (
-    <FeatureLink to="/w/$workspace/requests" params={{ workspace }} search={search}>
+    <FeatureLink to="/w/$workspace/requests" search={search}>
       {children}
     </FeatureLink>
   ) : (

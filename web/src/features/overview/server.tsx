@@ -10,15 +10,15 @@ import { Attention } from "./attention.tsx";
 import { Charts, lastOf } from "./charts.tsx";
 
 /** The traffic of a workspace, and what needs attention. */
-export function ServerTab({ workspace, period: chosen }: OverviewTabProps) {
+export function ServerTab({ period: chosen }: OverviewTabProps) {
   const period = chosen === "day" ? "day" : "hour";
-  const overview = useOverview(workspace, period);
-  const users = useUserCount(workspace);
+  const overview = useOverview(period);
+  const users = useUserCount();
   return (
     <Loaded from={overview}>
       {(data) => (
         <div className="stack">
-          <Attention findings={data.attention} workspace={workspace} />
+          <Attention findings={data.attention} />
           <Tiles data={data} users={users} />
           {total(data.requests) === 0 && total(data.syncs?.rows_synced ?? []) === 0 ? (
             <Empty
@@ -27,7 +27,7 @@ export function ServerTab({ workspace, period: chosen }: OverviewTabProps) {
               command={firstRequest(location.origin)}
             >
               Rates and latencies appear here within ten seconds. Send a request with an{" "}
-              <KeysLink workspace={workspace} />:
+              <KeysLink />:
             </Empty>
           ) : (
             <Charts data={data} period={period} />

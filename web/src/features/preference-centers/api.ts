@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../api/api-error.ts";
 import { hooks, http, refresh, type Sent } from "../../api/client.ts";
+import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* Preference centers: the pages where users choose what they receive. */
 
@@ -9,13 +10,12 @@ const CENTER = `${CENTERS}/{id}` as const;
 
 export type CenterBody = Sent<"putPreferenceCenter">;
 
-export const useCenters = (name: string) =>
-  hooks.useQuery("get", CENTERS, { params: { path: { name } } });
+export const useCenters = () => hooks.useQuery("get", CENTERS, useHere());
 
-export const useCenter = (name: string, id: string) =>
-  hooks.useQuery("get", CENTER, { params: { path: { name, id } } });
+export const useCenter = (id: string) => hooks.useQuery("get", CENTER, useHere({ id }));
 
-export function useChangeCenters(workspace: string) {
+export function useChangeCenters() {
+  const workspace = useWorkspace();
   const onSuccess = () => refresh(CENTERS);
   const path = (id: string) => ({ params: { path: { name: workspace, id } } });
   const put = hooks.useMutation("put", CENTER, { onSuccess });
@@ -50,13 +50,9 @@ export interface PreviewOptions {
 }
 
 /** A preview of a center while it is being written. */
-export const usePreview = (
-  name: string,
-  id: string,
-  center: CenterBody | undefined,
-  options: PreviewOptions,
-) =>
-  useQuery<Preview>({
+export function usePreview(id: string, center: CenterBody | undefined, options: PreviewOptions) {
+  const name = useWorkspace();
+  return useQuery<Preview>({
     enabled: center !== undefined,
     queryKey: ["post", `${CENTER}/preview`, name, id, center, options],
     placeholderData: (shown) => shown,
@@ -84,6 +80,7 @@ export const usePreview = (
       }
     },
   });
+}
 
 function faultOf({ message, body }: ApiError): PageFault {
   const { field, line, column } = (body ?? {}) as {

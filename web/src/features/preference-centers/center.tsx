@@ -1,9 +1,11 @@
 import { Menu, Select, Tabs, TextInput } from "@mantine/core";
 import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
-import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
+import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
 import { partOf } from "../../components/part.tsx";
@@ -31,14 +33,13 @@ const CodeEditor = partOf(
 );
 
 export function CenterPage() {
-  const { workspace, id } = route.useParams();
-  const center = useCenter(workspace, id);
+  const { id } = route.useParams();
+  const center = useCenter(id);
   return (
     <Loaded from={center} lines={12} page="Preference center">
       {({ title, name, state, page_html, confirmation_html, redirect_url, locale, ...more }) => (
         <Editor
           key={id}
-          workspace={workspace}
           id={id}
           stored={{
             name,
@@ -58,7 +59,6 @@ export function CenterPage() {
 }
 
 interface EditorProps {
-  readonly workspace: string;
   readonly id: string;
   readonly stored: CenterBody;
 }
@@ -70,17 +70,17 @@ type Tab = "page" | "confirmation" | "texts" | "settings";
 /** How long typing rests before the preview follows. */
 const REST_MS = 400;
 
-function Editor({ workspace, id, stored }: EditorProps) {
+function Editor({ id, stored }: EditorProps) {
   const [center, setCenter] = useState(stored);
   const [saved, setSaved] = useState(stored);
   const [tab, setTab] = useState<Tab>("page");
   const [isWithdrawing, setWithdrawing] = useState(false);
   const [shown, setShown] = useState<Shown>({ externalId: "", locale: "", screen: "wide" });
-  const { put, isSaving } = useChangeCenters(workspace);
+  const { put, isSaving } = useChangeCenters();
   const [wanted] = useDebouncedValue(center, REST_MS);
   const [reader] = useDebouncedValue(shown.externalId.trim(), REST_MS);
-  const missing = useMissing({ workspace, needs: ["basic_access", "view_pii"] });
-  const preview = usePreview(workspace, id, missing === undefined ? wanted : undefined, {
+  const missing = useMissing(["basic_access", "view_pii"]);
+  const preview = usePreview(id, missing === undefined ? wanted : undefined, {
     page: tab === "confirmation" ? "confirmation" : "page",
     ...(reader && { external_id: reader }),
     ...(shown.locale && { locale: shown.locale }),
@@ -107,9 +107,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
       title={center.name}
       about={
         <>
-          <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
-            Preference centers
-          </Link>
+          <PageLink to="/w/$workspace/preference-centers">Preference centers</PageLink>
           {" / "}
           <Id value={id} /> <StateTag state={saved.state ?? "active"} />
         </>
@@ -118,21 +116,21 @@ function Editor({ workspace, id, stored }: EditorProps) {
         <>
           {isChanged && <span className="dim">Unsaved changes</span>}
           <PermittedButton
-            needed={{ workspace, needs: "manage_email_settings" }}
+            needs="manage_email_settings"
             variant="default"
             onClick={() => (isDraft ? void save({ state: "active" }) : setWithdrawing(true))}
           >
             {isDraft ? "Save and publish" : "Make it a draft…"}
           </PermittedButton>
           <PermittedButton
-            needed={{ workspace, needs: "manage_email_settings" }}
+            needs="manage_email_settings"
             loading={isSaving}
             disabled={!isChanged}
             onClick={() => void save()}
           >
             Save
           </PermittedButton>
-          <More workspace={workspace} id={id} name={center.name} />
+          <More id={id} name={center.name} />
         </>
       }
     >
@@ -159,7 +157,6 @@ function Editor({ workspace, id, stored }: EditorProps) {
           <Faults faults={faults} />
         </div>
         <PreviewFrame
-          workspace={workspace}
           id={id}
           html={preview.data?.html}
           missing={missing}
@@ -292,14 +289,14 @@ async function copyPreviewLink(workspace: string, id: string): Promise<void> {
 }
 
 interface MoreProps {
-  readonly workspace: string;
   readonly id: string;
   readonly name: string;
 }
 
 /** A link for people without the dashboard, and the end of the center. */
-function More({ workspace, id, name }: MoreProps) {
-  const { remove } = useChangeCenters(workspace);
+function More({ id, name }: MoreProps) {
+  const workspace = useWorkspace();
+  const { remove } = useChangeCenters();
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -308,10 +305,7 @@ function More({ workspace, id, name }: MoreProps) {
         <Menu.Item onClick={() => void copyPreviewLink(workspace, id)}>
           Copy a preview link
         </Menu.Item>
-        <PermittedItem
-          needed={{ workspace, needs: "manage_email_settings" }}
-          onClick={() => setOpen(true)}
-        >
+        <PermittedItem needs="manage_email_settings" onClick={() => setOpen(true)}>
           Remove…
         </PermittedItem>
       </RowActions>

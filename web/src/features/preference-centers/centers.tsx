@@ -1,8 +1,9 @@
 import { TextInput } from "@mantine/core";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -13,12 +14,10 @@ import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
 
-const route = getRouteApi("/w/$workspace/preference-centers");
-
 export function CentersPage() {
-  const { workspace } = route.useParams();
-  const centers = useCenters(workspace);
-  const { put } = useChangeCenters(workspace);
+  const workspace = useWorkspace();
+  const centers = useCenters();
+  const { put } = useChangeCenters();
   const navigate = useNavigate();
   const [isAdding, setAdding] = useState(false);
   return (
@@ -28,11 +27,11 @@ export function CentersPage() {
       about="Pages where users choose what they receive, each with its own link."
       icon={SlidersHorizontal}
       purpose="A new center has a ready page in 20 and more languages, which you can replace with your own."
-      needed={{ workspace, needs: "manage_email_settings" }}
+      needs="manage_email_settings"
       adds="Add a center"
       add={() => setAdding(true)}
       from={centers}
-      columns={columnsOf(workspace)}
+      columns={COLUMNS}
       rows={(body) => body.preference_centers}
       keyOf={({ id }) => id}
       opens
@@ -67,17 +66,9 @@ export function CentersPage() {
   );
 }
 
-const columnsOf = (
-  workspace: string,
-): readonly Column<Schemas["DeclaredPreferenceCenterSummary"]>[] => [
+const COLUMNS: readonly Column<Schemas["DeclaredPreferenceCenterSummary"]>[] = [
   column("Name", { sortBy: "name" }, (center) => (
-    <DeclaredName
-      of={center}
-      leadsTo={{
-        to: "/w/$workspace/preference-centers/$id",
-        params: { workspace, id: center.id },
-      }}
-    />
+    <DeclaredName of={center} page="/w/$workspace/preference-centers/$id" id={center.id} />
   )),
   column("Title", { sortBy: "title" }, ({ title }) => title),
   column("Id", { width: "32%" }, ({ id }) => <Id value={id} />),

@@ -1,6 +1,7 @@
 import { SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useCallback, useEffect, useRef } from "react";
 import { messageOf } from "../../api/api-error.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Notice } from "../../components/states.tsx";
 import { previewAddress } from "./api.ts";
 
@@ -14,7 +15,6 @@ export interface Shown {
 }
 
 interface PreviewFrameProps {
-  readonly workspace: string;
   readonly id: string;
   readonly html: string | undefined;
   /** Why the person sees no preview. */
@@ -31,7 +31,8 @@ interface PreviewFrameProps {
  * policy, which a frame without an address would inherit, allows no inline styles.
  */
 export function PreviewFrame(props: PreviewFrameProps) {
-  const { workspace, id, html, missing, error, shown, locales, setShown } = props;
+  const workspace = useWorkspace();
+  const { id, html, missing, error, shown, locales, setShown } = props;
   const frame = useRef<HTMLIFrameElement>(null);
   const fill = useCallback(() => {
     const view = frame.current?.contentWindow;

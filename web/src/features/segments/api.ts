@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { hooks, http, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
+import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* Segments: filters of users, their sizes, and who meets them. */
 
@@ -23,16 +24,16 @@ type SegmentBody = Sent<"putSegment">;
 /** A filter as the API takes it. */
 export type FilterJson = Record<string, unknown>;
 
-export const useSegments = (name: string) =>
-  hooks.useQuery("get", SEGMENTS, { params: { path: { name } } });
+export const useSegments = () => hooks.useQuery("get", SEGMENTS, useHere());
 
 /** A size is recorded within seconds of a change of the filter. */
 const SIZES_EVERY_MS = 5_000;
 
-export const useSegmentSizes = (name: string) =>
-  hooks.useQuery("get", SIZES, { params: { path: { name } } }, { refetchInterval: SIZES_EVERY_MS });
+export const useSegmentSizes = () =>
+  hooks.useQuery("get", SIZES, useHere(), { refetchInterval: SIZES_EVERY_MS });
 
-export function useChangeSegments(name: string) {
+export function useChangeSegments() {
+  const name = useWorkspace();
   const onSuccess = () => refresh(SEGMENTS, SIZES);
   const put = hooks.useMutation("put", SEGMENT, { onSuccess });
   const remove = hooks.useMutation("delete", SEGMENT, { onSuccess });
@@ -45,8 +46,9 @@ export function useChangeSegments(name: string) {
 }
 
 /** The estimate for a filter, with its parts and channels. The last one stays while the next is on its way. */
-export const useSegmentCount = (name: string, filter: FilterJson | undefined) =>
-  useQuery({
+export function useSegmentCount(filter: FilterJson | undefined) {
+  const name = useWorkspace();
+  return useQuery({
     queryKey: ["segment-count", name, JSON.stringify(filter)],
     enabled: filter !== undefined,
     queryFn: async ({ signal }) => {
@@ -57,6 +59,7 @@ export const useSegmentCount = (name: string, filter: FilterJson | undefined) =>
     placeholderData: (shown) => shown,
     retry: false,
   });
+}
 
 /** How long a request counts before a job does: the page shows its progress. */
 const WAIT_SECONDS = 1;
@@ -74,16 +77,11 @@ export async function countExactly(
 const EVERY_SECOND = 1_000;
 
 /** An exact count, followed while it runs. */
-export const useCountJob = (name: string, count_id: string | undefined) =>
-  hooks.useQuery(
-    "get",
-    COUNT_JOB,
-    { params: { path: { name, count_id: count_id ?? "" } } },
-    {
-      enabled: count_id !== undefined,
-      refetchInterval: ({ state }) => (state.data?.status === "running" ? EVERY_SECOND : false),
-    },
-  );
+export const useCountJob = (count_id: string | undefined) =>
+  hooks.useQuery("get", COUNT_JOB, useHere({ count_id: count_id ?? "" }), {
+    enabled: count_id !== undefined,
+    refetchInterval: ({ state }) => (state.data?.status === "running" ? EVERY_SECOND : false),
+  });
 
 export async function cancelCount(name: string, count_id: string): Promise<void> {
   await http.DELETE(COUNT_JOB, { params: { path: { name, count_id } } });
@@ -91,17 +89,12 @@ export async function cancelCount(name: string, count_id: string): Promise<void>
 }
 
 /** The exact counts that are running, waiting or recently finished; followed while one runs. */
-export const useCounts = (name: string, isAllowed: boolean) =>
-  hooks.useQuery(
-    "get",
-    COUNTS,
-    { params: { path: { name } } },
-    {
-      enabled: isAllowed,
-      refetchInterval: ({ state }) =>
-        state.data?.counts.some(({ status }) => status === "running") ? EVERY_SECOND : false,
-    },
-  );
+export const useCounts = (isAllowed: boolean) =>
+  hooks.useQuery("get", COUNTS, useHere(), {
+    enabled: isAllowed,
+    refetchInterval: ({ state }) =>
+      state.data?.counts.some(({ status }) => status === "running") ? EVERY_SECOND : false,
+  });
 
 /** Shows a count that has just ended wherever sizes are shown. */
 export const refreshSizes = () => refresh(SIZES, COUNTS);
@@ -132,7 +125,6 @@ export type AttributeValues = Received<"listAttributeValues">;
 
 /** How many users have an attribute, and each of its frequent values. */
 export const useAttributeValues = (
-  name: string,
   kind: "attribute" | "custom_attribute",
   attribute: string,
   isAllowed: boolean,
@@ -140,6 +132,6 @@ export const useAttributeValues = (
   hooks.useQuery(
     "get",
     VALUES,
-    { params: { path: { name }, query: { kind, attribute: attribute || "-" } } },
+    { params: { path: { name: useWorkspace() }, query: { kind, attribute: attribute || "-" } } },
     { enabled: isAllowed && attribute !== "", retry: false },
   );

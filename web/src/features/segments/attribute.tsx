@@ -14,12 +14,10 @@ const route = getRouteApi("/w/$workspace/catalogue/attribute");
 
 /** An attribute: its types, how many users have it, and which values. */
 export function AttributePage() {
-  const { workspace } = route.useParams();
   const { name = "", kind } = route.useSearch();
   const isStandard = kind === "attribute";
-  const missing = useMissing({ workspace, needs: ["view_pii", "edit_segments"] });
+  const missing = useMissing(["view_pii", "edit_segments"]);
   const values = useAttributeValues(
-    workspace,
     isStandard ? "attribute" : "custom_attribute",
     name,
     missing === undefined,
@@ -29,28 +27,21 @@ export function AttributePage() {
       title={isStandard ? sentence(name) : name}
       windowTitle={`${name}, attribute`}
       about={
-        <FeatureLink
-          to="/w/$workspace/catalogue"
-          params={{ workspace }}
-          search={{ kind: "attribute" }}
-          className="link"
-        >
+        <FeatureLink to="/w/$workspace/catalogue" search={{ kind: "attribute" }} className="link">
           Catalogue
         </FeatureLink>
       }
-      actions={<NewSegment workspace={workspace} search={searchFor(name, isStandard)} />}
+      actions={<NewSegment search={searchFor(name, isStandard)} />}
     >
       <div className="stack">
-        {!isStandard && <Sent workspace={workspace} name={name} />}
+        {!isStandard && <Sent name={name} />}
         {missing ? (
           <Notice tone="warn" title="Values are hidden">
             {missing}
           </Notice>
         ) : (
           <Loaded from={values}>
-            {(data) => (
-              <Values workspace={workspace} name={name} isStandard={isStandard} data={data} />
-            )}
+            {(data) => <Values name={name} isStandard={isStandard} data={data} />}
           </Loaded>
         )}
       </div>
@@ -63,15 +54,14 @@ const searchFor = (name: string, isStandard: boolean) => ({
 });
 
 interface NewSegmentProps {
-  readonly workspace: string;
   readonly search: Readonly<Record<string, string>>;
   readonly label?: string;
 }
 
-const NewSegment = ({ workspace, search, label = "New segment" }: NewSegmentProps) => (
+const NewSegment = ({ search, label = "New segment" }: NewSegmentProps) => (
   <FeatureLink
     to="/w/$workspace/segments/$id"
-    params={{ workspace, id: "new" }}
+    params={{ id: "new" }}
     search={search}
     className="link"
   >
@@ -80,10 +70,8 @@ const NewSegment = ({ workspace, search, label = "New segment" }: NewSegmentProp
 );
 
 /** What the catalogue has about a custom attribute. */
-function Sent({ workspace, name }: { readonly workspace: string; readonly name: string }) {
-  const entry = useCatalogue(workspace, "attribute", name).data?.entries.find(
-    (each) => each.name === name,
-  );
+function Sent({ name }: { readonly name: string }) {
+  const entry = useCatalogue("attribute", name).data?.entries.find((each) => each.name === name);
   return (
     <Card>
       <Facts
@@ -101,13 +89,12 @@ function Sent({ workspace, name }: { readonly workspace: string; readonly name: 
 const PERCENT = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
 
 interface ValuesProps {
-  readonly workspace: string;
   readonly name: string;
   readonly isStandard: boolean;
   readonly data: AttributeValues;
 }
 
-function Values({ workspace, name, isStandard, data }: ValuesProps) {
+function Values({ name, isStandard, data }: ValuesProps) {
   const { users, total, looked_at, values } = data;
   return (
     <Card
@@ -133,7 +120,6 @@ function Values({ workspace, name, isStandard, data }: ValuesProps) {
             PERCENT.format(having.matching / Math.max(1, users.matching)),
             <NewSegment
               key="segment"
-              workspace={workspace}
               search={{ ...searchFor(name, isStandard), value: JSON.stringify(value) }}
               label={`New segment of ${String(value)}`}
             />,

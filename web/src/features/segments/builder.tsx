@@ -12,7 +12,6 @@ import {
 } from "./filter-model.ts";
 
 interface BuilderProps {
-  readonly workspace: string;
   readonly group: Group;
   /** Before the numbers of its conditions, in a group of a group. */
   readonly prefix?: string;
@@ -34,14 +33,7 @@ const matchOf = ({ op, isNot }: Group) =>
   MATCHES.find((each) => each.op === op && each.isNot === isNot) ?? MATCHES[0];
 
 /** A group of conditions and groups: all, any or none of them have to be met. */
-export function Builder({
-  workspace,
-  group,
-  prefix = "",
-  above = 0,
-  change,
-  remove,
-}: BuilderProps) {
+export function Builder({ group, prefix = "", above = 0, change, remove }: BuilderProps) {
   const isInner = remove !== undefined;
   const number = prefix.slice(0, -1);
   const levels = above + levelsOf(group);
@@ -69,7 +61,6 @@ export function Builder({
         return isGroup(item) ? (
           <Builder
             key={item.key}
-            workspace={workspace}
             group={item}
             prefix={`${numbered}.`}
             above={levels}
@@ -79,7 +70,6 @@ export function Builder({
         ) : (
           <ConditionFields
             key={item.key}
-            workspace={workspace}
             condition={item}
             number={numbered}
             change={(next) => replace(index, next)}

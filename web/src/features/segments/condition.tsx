@@ -24,7 +24,6 @@ import {
 import { CodeInput, converted, ValueInput } from "./value-input.tsx";
 
 interface ConditionProps {
-  readonly workspace: string;
   readonly condition: Condition;
   /** Its number, for the names of its fields. */
   readonly number: string;
@@ -59,9 +58,9 @@ function phrases(chosen: Subject | undefined, isNot: boolean) {
 }
 
 /** One condition: what it is about, and the fields that it has; or all of it as JSON. */
-export function ConditionFields({ workspace, condition, number, change, remove }: ConditionProps) {
+export function ConditionFields({ condition, number, change, remove }: ConditionProps) {
   const { leaf, isNot, isJson } = condition;
-  const known = useCatalogue(workspace, "attribute", "").data?.entries;
+  const known = useCatalogue("attribute", "").data?.entries;
   const subject = subjectOf(leaf);
   const set = (next: FilterJson) =>
     change({ ...condition, leaf: fitted(next, typeOf(next, known)) });
@@ -89,7 +88,6 @@ export function ConditionFields({ workspace, condition, number, change, remove }
         fields.map((field) => (
           <FieldInput
             key={field.name}
-            workspace={workspace}
             field={field}
             leaf={leaf}
             type={typeOf(leaf, known)}
@@ -137,7 +135,6 @@ function objectIn(text: string): FilterJson | undefined {
 }
 
 interface FieldProps {
-  readonly workspace: string;
   readonly field: Field;
   readonly leaf: FilterJson;
   /** Of the values that it compares. */
@@ -146,10 +143,10 @@ interface FieldProps {
 }
 
 function FieldInput(props: FieldProps) {
-  const { workspace, field, leaf, set } = props;
+  const { field, leaf, set } = props;
   const { name, label } = field;
   const value = leaf[name];
-  const hidesPeople = useMissing({ workspace, needs: "view_pii" }) !== undefined;
+  const hidesPeople = useMissing("view_pii") !== undefined;
   switch (field.kind) {
     case "comparison":
       return <Comparison {...props} of={field.of} />;
@@ -204,14 +201,13 @@ function withNumber(leaf: FilterJson, name: string, text: string): FilterJson {
 
 /** A name, with suggestions from the catalogue. */
 function NameInput({
-  workspace,
   field: { name, label },
   leaf,
   set,
   from,
 }: FieldProps & { readonly from: "event" | "product" | "attribute" | undefined }) {
   const text = String(leaf[name] ?? "");
-  const { data } = useCatalogue(workspace, from ?? "event", "");
+  const { data } = useCatalogue(from ?? "event", "");
   const known = from === undefined ? [] : (data?.entries ?? []).map((each) => each.name);
   const any = from === "product" ? ["any"] : [];
   return (
@@ -228,15 +224,14 @@ function NameInput({
 
 /** A group, a segment or an app of the workspace. */
 function Reference({
-  workspace,
   field: { name, label },
   leaf,
   set,
   of,
 }: FieldProps & { readonly of: "group" | "segment" | "app" }) {
-  const groups = useGroups(workspace).data?.subscription_groups ?? [];
-  const segments = useSegments(workspace).data?.segments ?? [];
-  const apps = useApps(workspace).data?.apps ?? [];
+  const groups = useGroups().data?.subscription_groups ?? [];
+  const segments = useSegments().data?.segments ?? [];
+  const apps = useApps().data?.apps ?? [];
   const known = { group: groups, segment: segments, app: apps }[of];
   const none = of === "app" ? { value: "any", label: "any" } : { value: "", label: "Choose" };
   return (
@@ -254,7 +249,6 @@ const MORE = "more";
 
 /** A comparator and its operand. */
 function Comparison({
-  workspace,
   field,
   leaf,
   type,
@@ -289,7 +283,6 @@ function Comparison({
         onChange={(event) => choose(event.currentTarget.value)}
       />
       <ValueInput
-        workspace={workspace}
         leaf={leaf}
         type={type}
         label={of === "count" ? "Times" : "Value"}

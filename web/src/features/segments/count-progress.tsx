@@ -1,12 +1,12 @@
 import { Progress as Bar } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { useWorkspace } from "../../api/workspace.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { usersText } from "../../components/figures.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { type CountJob, cancelCount } from "./api.ts";
 
 interface CountProgressProps {
-  readonly workspace: string;
   readonly count: CountJob;
   /** The subject of the count, if several counts are shown. */
   readonly of?: string;
@@ -15,7 +15,8 @@ interface CountProgressProps {
 const number = (value: number): string => value.toLocaleString("en");
 
 /** How far an exact count has come, and a button that cancels it. */
-export function CountProgress({ workspace, count, of }: CountProgressProps) {
+export function CountProgress({ count, of }: CountProgressProps) {
+  const workspace = useWorkspace();
   const { count_id, counted, matching } = count;
   const expected = Math.max(count.expected, counted);
   const cancelling = useMutation({
@@ -35,7 +36,7 @@ export function CountProgress({ workspace, count, of }: CountProgressProps) {
       </p>
       <div>
         <PermittedButton
-          needed={{ workspace, needs: "edit_segments" }}
+          needs="edit_segments"
           size="xs"
           variant="default"
           loading={cancelling.isPending}

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { usersText } from "../../components/figures.tsx";
 import { Card } from "../../components/page.tsx";
@@ -17,7 +18,6 @@ import {
 import { CountProgress } from "./count-progress.tsx";
 
 interface ExactCountProps {
-  readonly workspace: string;
   readonly filter: FilterJson;
   /** The stored segment, if its filter is this one. */
   readonly segment: Segment | undefined;
@@ -30,7 +30,8 @@ interface Result {
 }
 
 /** Counts all users who meet a filter: its progress, and the last result with its time. */
-export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
+export function ExactCount({ filter, segment }: ExactCountProps) {
+  const workspace = useWorkspace();
   const counting = useMutation({
     mutationFn: async () => {
       const wanted = segment ? { segment_id: segment.id } : { filter };
@@ -43,20 +44,20 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
   // One that was started elsewhere is followed to its end, too.
   const [followed, follow] = useState<string>();
   const started = counting.data && "count_id" in counting.data.found && counting.data.found;
-  const running = useRunningCount(workspace, segment);
+  const running = useRunningCount(segment);
   if (running && running.count_id !== followed) follow(running.count_id);
-  const job = useCountJob(workspace, started ? started.count_id : followed).data;
+  const job = useCountJob(started ? started.count_id : followed).data;
   const status = job?.status;
   useEffect(() => {
     if (status === "finished") void refreshSizes();
   }, [status]);
-  const result = useLast(workspace, segment, resultOf(counting.data, job));
+  const result = useLast(segment, resultOf(counting.data, job));
   return (
     <Card
       title="Exact count"
       actions={
         <PermittedButton
-          needed={{ workspace, needs: "edit_segments" }}
+          needs="edit_segments"
           size="xs"
           variant="default"
           loading={counting.isPending}
@@ -79,7 +80,7 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
           status !== "running" && <p className="dim">Goes through all users.</p>
         )}
       </div>
-      {job && status === "running" && <CountProgress workspace={workspace} count={job} />}
+      {job && status === "running" && <CountProgress count={job} />}
     </Card>
   );
 }
@@ -97,16 +98,16 @@ function resultOf(counted: Counted, job: Job): Result | undefined {
 }
 
 /** The newer of the count made here and the stored one of the segment. */
-function useLast(workspace: string, segment: Segment | undefined, here: Result | undefined) {
-  const { data } = useSegmentSizes(workspace);
+function useLast(segment: Segment | undefined, here: Result | undefined) {
+  const { data } = useSegmentSizes();
   const kept = data?.segments.find(({ id }) => id === segment?.id)?.counted ?? undefined;
   return here && (!kept || here.at >= kept.at) ? here : kept;
 }
 
 /** A count of the segment that runs or waits since before this page was opened. */
-function useRunningCount(workspace: string, segment: Segment | undefined) {
-  const missing = useMissing({ workspace, needs: "edit_segments" });
-  const { data } = useCounts(workspace, segment !== undefined && missing === undefined);
+function useRunningCount(segment: Segment | undefined) {
+  const missing = useMissing("edit_segments");
+  const { data } = useCounts(segment !== undefined && missing === undefined);
   return data?.counts.find(
     ({ segment_id, status }) => segment_id === segment?.id && status === "running",
   );

@@ -8,6 +8,7 @@ import {
   userLine,
 } from "../../../../src/features/segments/csv.ts";
 import { useAttributeNames } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { RAPPORT } from "../../components/command.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
@@ -16,7 +17,6 @@ import { SaveFailure } from "../../components/form.tsx";
 import { type FilterJson, readSegmentUsers } from "./api.ts";
 
 interface ExportUsersProps {
-  readonly workspace: string;
   readonly filter: FilterJson;
   readonly fileName: string;
   /** About how many users there are. */
@@ -30,8 +30,9 @@ const FIRST_COLUMNS = ["external_id", "first_name", "last_name", "email", "count
 const MOST_EXPORTED = 500_000;
 
 /** Downloads the users who meet a filter as a CSV with chosen columns. */
-export function ExportUsers({ workspace, filter, fileName, expected, close }: ExportUsersProps) {
-  const names = useAttributeNames(workspace);
+export function ExportUsers({ filter, fileName, expected, close }: ExportUsersProps) {
+  const workspace = useWorkspace();
+  const names = useAttributeNames();
   const [columns, setColumns] = useState<string[]>(FIRST_COLUMNS);
   const [done, setDone] = useState(0);
   const isOpen = useRef(true);

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { fullNameOf } from "../../api/name-of.ts";
 import type { Profile } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -12,7 +13,6 @@ import { explainUser, type FilterJson, readSegmentUsers } from "./api.ts";
 import { ExportUsers } from "./export-users.tsx";
 
 interface MembersProps {
-  readonly workspace: string;
   readonly filter: FilterJson;
   readonly fileName: string;
   /** About how many users meet the filter. */
@@ -22,8 +22,9 @@ interface MembersProps {
 const SAMPLE = 20;
 
 /** Users who meet a filter, and all of them as a file. */
-export function Members({ workspace, filter, fileName, expected }: MembersProps) {
-  const needed = { workspace, needs: "export_user_data" } as const;
+export function Members({ filter, fileName, expected }: MembersProps) {
+  const workspace = useWorkspace();
+  const needs = "export_user_data";
   const sample = useMutation({
     mutationFn: () => readSegmentUsers(workspace, filter, SAMPLE),
     onError: tellFailed,
@@ -37,14 +38,13 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
         <div className="toolbar">
           <FeatureLink
             to="/w/$workspace/users"
-            params={{ workspace }}
             search={{ filter: JSON.stringify(filter) }}
             className="link"
           >
             List them
           </FeatureLink>
           <PermittedButton
-            needed={needed}
+            needs={needs}
             size="xs"
             variant="default"
             loading={sample.isPending}
@@ -53,7 +53,7 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
             Show twenty
           </PermittedButton>
           <PermittedButton
-            needed={needed}
+            needs={needs}
             size="xs"
             variant="default"
             onClick={() => setExporting(true)}
@@ -69,7 +69,7 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
           <li key={each.platform_id}>
             <FeatureLink
               to="/w/$workspace/users/$id"
-              params={{ workspace, id: each.platform_id }}
+              params={{ id: each.platform_id }}
               className="link"
             >
               <bdi>{each.external_id ?? each.email ?? each.platform_id}</bdi>
@@ -80,20 +80,20 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
       </ul>
       {isExporting && (
         <ExportUsers
-          workspace={workspace}
           filter={filter}
           fileName={fileName}
           expected={expected}
           close={() => setExporting(false)}
         />
       )}
-      <Explain workspace={workspace} filter={filter} />
+      <Explain filter={filter} />
     </Card>
   );
 }
 
 /** Whether a user meets the filter, and why not. */
-function Explain({ workspace, filter }: Pick<MembersProps, "workspace" | "filter">) {
+function Explain({ filter }: Pick<MembersProps, "filter">) {
+  const workspace = useWorkspace();
   const [user, setUser] = useState("");
   const asking = useMutation({ mutationFn: () => explainUser(workspace, filter, user.trim()) });
   return (

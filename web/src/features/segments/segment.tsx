@@ -1,11 +1,13 @@
 import { TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/api-error.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
+import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -32,18 +34,18 @@ const route = getRouteApi("/w/$workspace/segments/$id");
 const REST_MS = 400;
 
 export function SegmentPage() {
-  const { workspace, id } = route.useParams();
+  const { id } = route.useParams();
   const search = route.useSearch();
-  const segments = useSegments(workspace);
+  const segments = useSegments();
   if (id === "new") {
-    return <Edit workspace={workspace} segment={undefined} first={firstOf(search)} />;
+    return <Edit segment={undefined} first={firstOf(search)} />;
   }
   return (
     <Loaded from={segments} page="Segment">
       {({ segments: all }) => {
         const segment = all.find((each) => each.id === id);
         if (!segment) return <Failure error={new ApiError(404, "There is no such segment.")} />;
-        return <Edit key={id} workspace={workspace} segment={segment} first={segment.filter} />;
+        return <Edit key={id} segment={segment} first={segment.filter} />;
       }}
     </Loaded>
   );
@@ -76,12 +78,11 @@ function valueIn(json: string): unknown {
 }
 
 interface EditProps {
-  readonly workspace: string;
   readonly segment: Segment | undefined;
   readonly first: FilterJson | undefined;
 }
 
-function Edit({ workspace, segment, first }: EditProps) {
+function Edit({ segment, first }: EditProps) {
   const [id] = useState(() => segment?.id ?? newId());
   const [group, setGroup] = useState<Group>(() => groupOf(first));
   const [name, setName] = useState(segment?.name ?? "");
@@ -89,21 +90,17 @@ function Edit({ workspace, segment, first }: EditProps) {
   const [tags, setTags] = useState<string[]>(() => [...(segment?.tags ?? [])]);
   const filter = filterOf(group);
   const [rested] = useDebouncedValue(filter, REST_MS);
-  const missing = useMissing({ workspace, needs: "edit_segments" });
-  const count = useSegmentCount(workspace, missing === undefined ? rested : undefined);
+  const missing = useMissing("edit_segments");
+  const count = useSegmentCount(missing === undefined ? rested : undefined);
   return (
     <Page
       title={segment?.name ?? "New segment"}
-      about={
-        <Link to="/w/$workspace/segments" params={{ workspace }} className="link">
-          Segments
-        </Link>
-      }
+      about={<PageLink to="/w/$workspace/segments">Segments</PageLink>}
     >
       <div className="segment-columns">
         <div className="stack">
           <Card title="Filter">
-            <Builder workspace={workspace} group={group} change={setGroup} />
+            <Builder group={group} change={setGroup} />
           </Card>
           <Card title="Segment">
             <div className="stack">
@@ -127,7 +124,6 @@ function Edit({ workspace, segment, first }: EditProps) {
                 onChange={setTags}
               />
               <Save
-                workspace={workspace}
                 id={id}
                 segment={segment}
                 draft={{ name, description, tags, filter }}
@@ -137,9 +133,8 @@ function Edit({ workspace, segment, first }: EditProps) {
           </Card>
         </div>
         <div className="stack">
-          {segment && <SizeOverTime workspace={workspace} id={segment.id} />}
+          {segment && <SizeOverTime id={segment.id} />}
           <SizeCard
-            workspace={workspace}
             count={filter && count.data}
             isAsked={filter !== undefined}
             error={missing ?? count.error}
@@ -148,14 +143,12 @@ function Edit({ workspace, segment, first }: EditProps) {
           {rested && (
             <ExactCount
               key={JSON.stringify(rested)}
-              workspace={workspace}
               filter={rested}
               segment={sameFilter(rested, segment) ? segment : undefined}
             />
           )}
           {filter && (
             <Members
-              workspace={workspace}
               filter={filter}
               fileName={segment?.name ?? "segment"}
               expected={count.data?.matching ?? undefined}
@@ -180,7 +173,6 @@ interface Draft {
 }
 
 interface SaveProps {
-  readonly workspace: string;
   readonly id: string;
   readonly segment: Segment | undefined;
   readonly draft: Draft;
@@ -188,11 +180,12 @@ interface SaveProps {
   readonly isOpen: boolean;
 }
 
-function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
-  const { put, remove } = useChangeSegments(workspace);
+function Save({ id, segment, draft, isOpen }: SaveProps) {
+  const workspace = useWorkspace();
+  const { put, remove } = useChangeSegments();
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
-  const needed = { workspace, needs: "edit_segments" } as const;
+  const needs = "edit_segments";
   const { name, description, tags, filter } = draft;
   const back = () => navigate({ to: "/w/$workspace/segments", params: { workspace } });
   const saving = useMutation({
@@ -215,7 +208,7 @@ function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
       <SaveFailure error={saving.error} />
       <div className="toolbar">
         <PermittedButton
-          needed={needed}
+          needs={needs}
           loading={saving.isPending}
           disabled={name.trim() === "" || filter === undefined || isOpen}
           onClick={() => saving.mutate()}
@@ -223,7 +216,7 @@ function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
           Save
         </PermittedButton>
         {segment && (
-          <PermittedButton needed={needed} variant="default" onClick={() => setRemoving(true)}>
+          <PermittedButton needs={needs} variant="default" onClick={() => setRemoving(true)}>
             Remove
           </PermittedButton>
         )}

@@ -1,8 +1,9 @@
 import { Button } from "@mantine/core";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { usersText } from "../../components/figures.tsx";
@@ -15,12 +16,10 @@ import { Tag } from "../../components/tag.tsx";
 import { type Segment, useCounts, useSegmentSizes, useSegments } from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
 
-const route = getRouteApi("/w/$workspace/segments");
-
 export function SegmentsPage() {
-  const { workspace } = route.useParams();
-  const segments = useSegments(workspace);
-  const { data } = useSegmentSizes(workspace);
+  const workspace = useWorkspace();
+  const segments = useSegments();
+  const { data } = useSegmentSizes();
   const sizes = useMemo(() => new Map(data?.segments.map((each) => [each.id, each])), [data]);
   return (
     <Page
@@ -39,7 +38,7 @@ export function SegmentsPage() {
       <LoadedTable
         from={segments}
         label="Segments"
-        columns={columnsOf(workspace, sizes)}
+        columns={columnsOf(sizes)}
         rows={({ segments: rows }) => rows}
         keyOf={({ id }) => id}
         opens
@@ -50,15 +49,15 @@ export function SegmentsPage() {
           </Empty>
         }
       />
-      <RunningCounts workspace={workspace} />
+      <RunningCounts />
     </Page>
   );
 }
 
 /** The exact counts that run or wait, if there are any. */
-function RunningCounts({ workspace }: { readonly workspace: string }) {
-  const missing = useMissing({ workspace, needs: "edit_segments" });
-  const { data } = useCounts(workspace, missing === undefined);
+function RunningCounts() {
+  const missing = useMissing("edit_segments");
+  const { data } = useCounts(missing === undefined);
   const running = (data?.counts ?? []).filter(({ status }) => status === "running").reverse();
   if (running.length === 0) return null;
   return (
@@ -67,11 +66,7 @@ function RunningCounts({ workspace }: { readonly workspace: string }) {
         {running.map((count) => (
           <li key={count.count_id}>
             <p>{count.description ?? "Something its filter names no longer exists."}</p>
-            <CountProgress
-              workspace={workspace}
-              count={count}
-              of={count.description ?? count.count_id}
-            />
+            <CountProgress count={count} of={count.description ?? count.count_id} />
           </li>
         ))}
       </ul>
@@ -87,15 +82,11 @@ function LastSize({ of }: { readonly of: Schemas["SegmentSizes"] | undefined }) 
 }
 
 const columnsOf = (
-  workspace: string,
   sizes: ReadonlyMap<string, Schemas["SegmentSizes"]>,
 ): readonly Column<Segment>[] => [
   column("Name", { sortBy: "name" }, (each) => (
     <>
-      <DeclaredName
-        of={each}
-        leadsTo={{ to: "/w/$workspace/segments/$id", params: { workspace, id: each.id } }}
-      />
+      <DeclaredName of={each} page="/w/$workspace/segments/$id" id={each.id} />
       {each.description && <div className="dim">{each.description}</div>}
     </>
   )),

@@ -9,14 +9,8 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 
 /** The recorded sizes of a segment: when it was saved, and on each day since. */
-export function SizeOverTime({
-  workspace,
-  id,
-}: {
-  readonly workspace: string;
-  readonly id: string;
-}) {
-  const { data } = useSegmentSizes(workspace);
+export function SizeOverTime({ id }: { readonly id: string }) {
+  const { data } = useSegmentSizes();
   const sizes = data?.segments.find((each) => each.id === id)?.sizes ?? [];
   const last = sizes.at(-1);
   const sizeOf = new Map(sizes.map(({ time, size }) => [Date.parse(time) / DAY_MS, size]));

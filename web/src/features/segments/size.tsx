@@ -7,7 +7,6 @@ import { Loading, Notice } from "../../components/states.tsx";
 import type { SegmentCount } from "./api.ts";
 
 interface SizeCardProps {
-  readonly workspace: string;
   readonly count: SegmentCount | undefined;
   /** Whether there is a condition to count. */
   readonly isAsked: boolean;
@@ -16,9 +15,9 @@ interface SizeCardProps {
 }
 
 /** How many users meet a filter, part by part, and how they can be reached. */
-export function SizeCard({ workspace, count, isAsked, error, isOld }: SizeCardProps) {
-  const hidesPeople = useMissing({ workspace, needs: "view_pii" }) !== undefined;
-  const all = useUserCount(workspace);
+export function SizeCard({ count, isAsked, error, isOld }: SizeCardProps) {
+  const hidesPeople = useMissing("view_pii") !== undefined;
+  const all = useUserCount();
   if (error) {
     return (
       <Notice tone="warn" title="Not counted">

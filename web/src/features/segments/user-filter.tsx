@@ -1,18 +1,20 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Card } from "../../components/page.tsx";
 import type { UserFilterProps } from "../../feature.ts";
 import { Builder } from "./builder.tsx";
 import { filterIn, filterOf, groupOf, isOpen } from "./filter-model.ts";
 
 /** The builder of segments, for a list of users. */
-export function UserFilter({ workspace, filter, change }: UserFilterProps) {
+export function UserFilter({ filter, change }: UserFilterProps) {
+  const workspace = useWorkspace();
   const [group, setGroup] = useState(() => groupOf(filterIn(filter)));
   const wanted = JSON.stringify(filterOf(group));
   return (
     <Card title="Filter">
-      <Builder workspace={workspace} group={group} change={setGroup} />
+      <Builder group={group} change={setGroup} />
       <div className="toolbar">
         <Button size="xs" disabled={isOpen(group)} onClick={() => change(wanted ?? "")}>
           Apply the filter

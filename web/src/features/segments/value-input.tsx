@@ -13,7 +13,6 @@ import { type FilterJson, useAttributeValues } from "./api.ts";
 import { meantBy, type Takes, type ValueType } from "./subjects.ts";
 
 interface ValueProps {
-  readonly workspace: string;
   readonly leaf: FilterJson;
   readonly type: ValueType | undefined;
   readonly label: string;
@@ -23,8 +22,8 @@ interface ValueProps {
 }
 
 /** What is compared with, chosen or typed as it fits the type. */
-export function ValueInput({ workspace, leaf, type, label, takes, value, write }: ValueProps) {
-  const suggestions = useSuggestions(workspace, leaf, type !== undefined);
+export function ValueInput({ leaf, type, label, takes, value, write }: ValueProps) {
+  const suggestions = useSuggestions(leaf, type !== undefined);
   const codes = codesFor(String(leaf.attribute));
   if (takes === "truth" || (type === "boolean" && takes === "any")) {
     return (
@@ -105,11 +104,11 @@ const byName: OptionsFilter = ({ options, search }) =>
   options.filter((each) => "value" in each && findsCode(each, search));
 
 /** Frequent values, for people who may see them. */
-function useSuggestions(workspace: string, leaf: FilterJson, isWanted: boolean): string[] {
-  const missing = useMissing({ workspace, needs: ["view_pii", "edit_segments"] });
+function useSuggestions(leaf: FilterJson, isWanted: boolean): string[] {
+  const missing = useMissing(["view_pii", "edit_segments"]);
   const kind = "attribute" in leaf ? "attribute" : "custom_attribute";
   const name = String(leaf[kind] ?? "");
-  const { data } = useAttributeValues(workspace, kind, name, isWanted && missing === undefined);
+  const { data } = useAttributeValues(kind, name, isWanted && missing === undefined);
   return [...new Set((data?.values ?? []).map((each) => String(each.value)))];
 }
 

@@ -8,6 +8,7 @@ import {
   type Imported,
   importTranslations,
 } from "../../api/messages.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellFailed } from "../../components/feedback.tsx";
@@ -17,12 +18,12 @@ import { Notice } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 
 interface FilesProps {
-  readonly workspace: string;
   readonly message: { readonly id: string; readonly of: string; readonly channel: string };
 }
 
 /** Translations as files for translators: out and in. */
-export function Files({ workspace, message }: FilesProps) {
+export function Files({ message }: FilesProps) {
+  const workspace = useWorkspace();
   const [isImporting, setImporting] = useState(false);
   const save = async (kind: FileKind) => {
     try {
@@ -46,16 +47,14 @@ export function Files({ workspace, message }: FilesProps) {
         </Menu.Dropdown>
       </Menu>
       <PermittedButton
-        needed={{ workspace, needs: "send_campaigns_canvases" }}
+        needs="send_campaigns_canvases"
         variant="default"
         leftSection={<Upload size={15} />}
         onClick={() => setImporting(true)}
       >
         Import
       </PermittedButton>
-      {isImporting && (
-        <ImportDialog workspace={workspace} id={message.id} close={() => setImporting(false)} />
-      )}
+      {isImporting && <ImportDialog id={message.id} close={() => setImporting(false)} />}
     </>
   );
 }
@@ -69,12 +68,12 @@ const fileName = ({ of, channel }: FilesProps["message"]): string =>
     .slice(0, 100);
 
 interface ImportDialogProps {
-  readonly workspace: string;
   readonly id: string;
   close(): void;
 }
 
-function ImportDialog({ workspace, id, close }: ImportDialogProps) {
+function ImportDialog({ id, close }: ImportDialogProps) {
+  const workspace = useWorkspace();
   const [file, setFile] = useState<File | null>(null);
   const importing = useMutation({
     mutationFn: (chosen: File) =>

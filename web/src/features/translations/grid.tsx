@@ -7,7 +7,6 @@ import { missingIn } from "./shown-strings.ts";
 import { draftName, placeName, useCells } from "./use-cells.ts";
 
 interface GridProps {
-  readonly workspace: string;
   readonly message: Message;
   readonly locales: readonly Locale[];
   /** The ids of the strings that are shown. */

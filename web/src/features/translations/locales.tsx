@@ -24,8 +24,8 @@ const COLUMNS: readonly Column<Locale>[] = [
   column("Country", NARROW, ({ country }) => country),
 ];
 
-export function Locales({ workspace }: { readonly workspace: string }) {
-  const { save, remove } = useChangeEntries(LOCALES, workspace);
+export function Locales() {
+  const { save, remove } = useChangeEntries(LOCALES);
   return (
     <Entries
       title="Locales"
@@ -33,8 +33,8 @@ export function Locales({ workspace }: { readonly workspace: string }) {
       noun="locale"
       icon={Globe}
       purpose="A locale is a language, with a country if you like, that messages are translated into."
-      from={useLocales(workspace)}
-      needed={{ workspace, needs: "send_campaigns_canvases" }}
+      from={useLocales()}
+      needs="send_campaigns_canvases"
       columns={COLUMNS}
       rows={({ locales }) => locales}
       initial={(locale) => valuesOf(locale ?? { id: newId(), ...NEW })}

@@ -12,20 +12,15 @@ import { shownStrings } from "./shown-strings.ts";
 
 const route = getRouteApi("/w/$workspace/translations");
 
-interface StringsProps {
-  readonly workspace: string;
-  readonly id: string;
-}
-
 /** The strings of one message, with what narrows them down. */
-export function Strings({ workspace, id }: StringsProps) {
-  const message = useMessage(workspace, id);
-  const locales = useLocales(workspace);
+export function Strings({ id }: { readonly id: string }) {
+  const message = useMessage(id);
+  const locales = useLocales();
   return (
     <Loaded from={message} lines={12}>
       {(body) => (
         <Loaded from={locales} lines={12}>
-          {(known) => <Filtered workspace={workspace} message={body} locales={known.locales} />}
+          {(known) => <Filtered message={body} locales={known.locales} />}
         </Loaded>
       )}
     </Loaded>
@@ -33,12 +28,11 @@ export function Strings({ workspace, id }: StringsProps) {
 }
 
 interface FilteredProps {
-  readonly workspace: string;
   readonly message: Message;
   readonly locales: readonly Locale[];
 }
 
-function Filtered({ workspace, message, locales: all }: FilteredProps) {
+function Filtered({ message, locales: all }: FilteredProps) {
   const { find = "", show = "", locale: chosen } = route.useSearch();
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
@@ -48,7 +42,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
   const only =
     all.find(({ locale_key }) => locale_key === chosen) ?? (isPhone ? all[0] : undefined);
   const locales = useMemo(() => (only ? [only] : all), [only, all]);
-  const forbidden = useMissing({ workspace, needs: "send_campaigns_canvases" });
+  const forbidden = useMissing("send_campaigns_canvases");
   const keys = useShown(message, locales, { find, isMissing: show === "missing" });
   if (Object.keys(message.source).length === 0) return <NoStrings />;
   return (
@@ -99,7 +93,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
                   and goes down, <kbd>Esc</kbd> discards, <kbd>Tab</kbd> leaves the grid.
                 </p>
               )}
-              <Grid workspace={workspace} message={message} locales={locales} keys={keys} />
+              <Grid message={message} locales={locales} keys={keys} />
             </>
           ) : (
             <NothingShown

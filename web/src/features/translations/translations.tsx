@@ -2,6 +2,7 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Languages } from "lucide-react";
 import { useCampaigns, useCanvases } from "../../api/messages.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
@@ -14,7 +15,6 @@ import { Strings } from "./strings.tsx";
 const route = getRouteApi("/w/$workspace/translations");
 
 export function TranslationsPage() {
-  const { workspace } = route.useParams();
   const { tab = "messages" } = route.useSearch();
   const navigate = route.useNavigate();
   return (
@@ -29,39 +29,33 @@ export function TranslationsPage() {
           <Tabs.Tab value="locales">Locales</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="messages">
-          <Messages workspace={workspace} />
+          <Messages />
         </Tabs.Panel>
         <Tabs.Panel value="locales">
-          <Locales workspace={workspace} />
+          <Locales />
         </Tabs.Panel>
       </Tabs>
     </Page>
   );
 }
 
-function Messages({ workspace }: { readonly workspace: string }) {
-  const campaigns = useCampaigns(workspace);
-  const canvases = useCanvases(workspace);
+function Messages() {
+  const campaigns = useCampaigns();
+  const canvases = useCanvases();
   if (campaigns.isPending || canvases.isPending) return <Loading />;
   return (
     <Loaded from={campaigns}>
       {({ campaigns: some }) => (
         <Loaded from={canvases}>
-          {({ canvases: others }) => (
-            <Chosen workspace={workspace} messages={messagesOf(some, others)} />
-          )}
+          {({ canvases: others }) => <Chosen messages={messagesOf(some, others)} />}
         </Loaded>
       )}
     </Loaded>
   );
 }
 
-interface ChosenProps {
-  readonly workspace: string;
-  readonly messages: readonly ListedMessage[];
-}
-
-function Chosen({ workspace, messages }: ChosenProps) {
+function Chosen({ messages }: { readonly messages: readonly ListedMessage[] }) {
+  const workspace = useWorkspace();
   const { message } = route.useSearch();
   const navigate = route.useNavigate();
   const chosen = messages.find(({ id }) => id === message) ?? messages[0];
@@ -100,12 +94,12 @@ function Chosen({ workspace, messages }: ChosenProps) {
           }))}
           onChange={(id) => void navigate({ search: (now) => ({ ...now, message: id ?? "" }) })}
         />
-        <Files key={chosen.id} workspace={workspace} message={chosen} />
+        <Files key={chosen.id} message={chosen} />
       </div>
       <p className="below-toolbar">
         <span className="dim">Message id</span> <Id value={chosen.id} />
       </p>
-      <Strings key={chosen.id} workspace={workspace} id={chosen.id} />
+      <Strings key={chosen.id} id={chosen.id} />
     </>
   );
 }

@@ -12,7 +12,6 @@ interface Place {
 }
 
 export interface CellsOf {
-  readonly workspace: string;
   readonly message: Message;
   readonly locales: readonly Locale[];
   /** The ids of the strings that are shown, a row each. */
@@ -24,11 +23,11 @@ export interface CellsOf {
 /** Rows that Page Up and Page Down pass. */
 const PAGE_ROWS = 10;
 
-export function useCells({ workspace, message, locales, keys, frame, scrollTo }: CellsOf) {
-  const missing = useMissing({ workspace, needs: "send_campaigns_canvases" });
+export function useCells({ message, locales, keys, frame, scrollTo }: CellsOf) {
+  const missing = useMissing("send_campaigns_canvases");
   const [active, setActive] = useState<Place>({ row: 0, column: 0 });
   const [isEditing, setEditing] = useState(false);
-  const { drafts, done, textOf, setDraft, save } = useDrafts(workspace, message);
+  const { drafts, done, textOf, setDraft, save } = useDrafts(message);
   // A cell far away is drawn only once the grid has scrolled to it: it gets the focus then.
   const isFocusWanted = useRef(false);
   useEffect(() => {
@@ -94,8 +93,8 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
 }
 
 /** Typed text in cells that is not stored yet. */
-function useDrafts(workspace: string, message: Message) {
-  const translate = useTranslate(workspace, message.id);
+function useDrafts(message: Message) {
+  const translate = useTranslate(message.id);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
   const [done, setDone] = useState("");
 

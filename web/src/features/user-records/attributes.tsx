@@ -12,7 +12,7 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
-import { changeUsersIn } from "./change-users.ts";
+import { CHANGE_USERS } from "./change-users.ts";
 import type { TabProps } from "./tab.ts";
 
 /** Fields of the export that other tabs show, or that are derived. */
@@ -45,7 +45,7 @@ const ELSEWHERE = new Set([
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
-export function Attributes({ workspace, profile }: TabProps) {
+export function Attributes({ profile }: TabProps) {
   const [edited, setEdited] = useState<Edited>();
   const { find } = route.useSearch();
   const navigate = route.useNavigate();
@@ -56,7 +56,7 @@ export function Attributes({ workspace, profile }: TabProps) {
     .filter(isFound(find));
   const edit = (name: string, value: unknown) => (
     <PermittedIcon
-      needed={changeUsersIn(workspace)}
+      needs={CHANGE_USERS}
       label={`Edit ${name}`}
       onClick={() => setEdited({ name, value })}
     >
@@ -88,7 +88,7 @@ export function Attributes({ workspace, profile }: TabProps) {
         flush
         actions={
           <PermittedButton
-            needed={changeUsersIn(workspace)}
+            needs={CHANGE_USERS}
             size="xs"
             variant="default"
             leftSection={<Plus size={14} />}
@@ -114,7 +114,6 @@ export function Attributes({ workspace, profile }: TabProps) {
       </Card>
       {edited && (
         <EditAttribute
-          workspace={workspace}
           id={profile.platform_id}
           edited={edited}
           close={() => setEdited(undefined)}
@@ -157,14 +156,13 @@ interface Edited {
 }
 
 interface EditAttributeProps {
-  readonly workspace: string;
   readonly id: string;
   readonly edited: Edited;
   close(): void;
 }
 
-function EditAttribute({ workspace, id, edited, close }: EditAttributeProps) {
-  const change = useChangeUser(workspace, id);
+function EditAttribute({ id, edited, close }: EditAttributeProps) {
+  const change = useChangeUser(id);
   const isNew = edited.name === "";
   return (
     <FormDialog

@@ -1,3 +1,2 @@
 /** The permission for changing and merging users. */
-export const changeUsersIn = (workspace: string) =>
-  ({ workspace, needs: ["import_update_user_data", "view_pii"] }) as const;
+export const CHANGE_USERS = ["import_update_user_data", "view_pii"] as const;

@@ -13,8 +13,8 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * The user's devices and apps: each list as a table whose columns are the fields of its entries.
  */
-export function Devices({ workspace, profile }: TabProps) {
-  const apps = useAppNames(workspace);
+export function Devices({ profile }: TabProps) {
+  const apps = useAppNames();
   const lists = (
     [
       ["Apps", profile.apps],

@@ -1,16 +1,17 @@
 import { nameOf } from "../../api/name-of.ts";
 import { type Profile, useEraseUser } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 
 interface EraseUserProps {
-  readonly workspace: string;
   readonly profile: Profile;
   close(): void;
   done(): void;
 }
 
-export function EraseUser({ workspace, profile, close, done }: EraseUserProps) {
+export function EraseUser({ profile, close, done }: EraseUserProps) {
+  const workspace = useWorkspace();
   const erase = useEraseUser();
   const name = nameOf(profile);
   return (

@@ -12,14 +12,14 @@ import { Time } from "../../components/time.tsx";
 import type { TabProps } from "./tab.ts";
 
 /** The identifiers of this user, and how each came to the user. */
-export function Identity({ workspace, record }: TabProps) {
+export function Identity({ record }: TabProps) {
   return (
     <div className="stack">
       <Card title="Identity graph">
         <Graph record={record} />
       </Card>
       <Card title="History of the identity">
-        <IdentityHistory workspace={workspace} id={profileOf(record).platform_id} />
+        <IdentityHistory id={profileOf(record).platform_id} />
       </Card>
     </div>
   );
@@ -71,8 +71,8 @@ function Graph({ record }: { readonly record: UserRecord }) {
 
 type IdentityEntry = Extract<TimelineEntry, { kind: "identity" }>;
 
-function IdentityHistory({ workspace, id }: { readonly workspace: string; readonly id: string }) {
-  const pages = useTimeline(workspace, id, { kind: "identity" });
+function IdentityHistory({ id }: { readonly id: string }) {
+  const pages = useTimeline(id, { kind: "identity" });
   const entries = useMemo(
     () =>
       pages.data?.pages.flatMap((page) =>

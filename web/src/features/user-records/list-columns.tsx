@@ -103,13 +103,12 @@ export const columnsOf = (
 ];
 
 interface ColumnChoiceProps {
-  readonly workspace: string;
   readonly chosen: string[];
   choose(columns: string[]): void;
 }
 
-export function ColumnChoice({ workspace, chosen, choose }: ColumnChoiceProps) {
-  const custom = useAttributeNames(workspace).data?.entries.map(({ name }) => name) ?? [];
+export function ColumnChoice({ chosen, choose }: ColumnChoiceProps) {
+  const custom = useAttributeNames().data?.entries.map(({ name }) => name) ?? [];
   return (
     <Popover position="bottom-end" width="22rem" trapFocus>
       <Popover.Target>

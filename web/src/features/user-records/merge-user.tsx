@@ -10,6 +10,7 @@ import {
   useMergeUser,
   useUserSearch,
 } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -17,16 +18,16 @@ import { Notice } from "../../components/states.tsx";
 import { Effects } from "./effects.tsx";
 
 interface MergeUserProps {
-  readonly workspace: string;
   readonly profile: Profile;
   close(): void;
 }
 
 /** Chooses the user who is kept, previews the merge field by field, then merges. */
-export function MergeUser({ workspace, profile, close }: MergeUserProps) {
+export function MergeUser({ profile, close }: MergeUserProps) {
+  const workspace = useWorkspace();
   const [kept, setKept] = useState<FoundUser>();
   const navigate = useNavigate();
-  const merge = useMergeUser(workspace, profile.platform_id);
+  const merge = useMergeUser();
   const send = (into: string, dry_run: boolean) =>
     merge.mutateAsync({
       params: { path: { name: workspace, id: profile.platform_id } },
@@ -55,9 +56,7 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
     <Dialog title={`Merge ${nameOf(profile)} into another user`} size="xl" close={close}>
       <Stack>
         <SaveFailure error={merge.error} />
-        {!kept && (
-          <ChooseUser workspace={workspace} without={profile.platform_id} choose={choose} />
-        )}
+        {!kept && <ChooseUser without={profile.platform_id} choose={choose} />}
         {kept && merge.data && (
           <>
             <Notice tone="warn">
@@ -103,15 +102,14 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
 }
 
 interface ChooseUserProps {
-  readonly workspace: string;
   readonly without: string;
   choose(user: FoundUser): void;
 }
 
-function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
+function ChooseUser({ without, choose }: ChooseUserProps) {
   const [text, setText] = useState("");
   const [query] = useDebouncedValue(text.trim(), 200);
-  const found = useUserSearch(workspace, query ? { query } : {});
+  const found = useUserSearch(query ? { query } : {});
   const users = (found.data?.pages[0]?.users ?? [])
     .filter(({ platform_id }) => platform_id !== without)
     .slice(0, 8);

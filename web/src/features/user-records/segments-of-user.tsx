@@ -7,14 +7,14 @@ import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import type { TabProps } from "./tab.ts";
 
 /** The segments that a user is in now. */
-export function SegmentsOfUser({ workspace, id }: TabProps) {
+export function SegmentsOfUser({ id }: TabProps) {
   return (
-    <Loaded from={useSegmentsOfUser(workspace, id)}>
+    <Loaded from={useSegmentsOfUser(id)}>
       {({ segments, skipped }) => (
         <>
           <DataTable
             label="Segments of the user"
-            columns={columnsOf(workspace)}
+            columns={COLUMNS}
             rows={segments}
             keyOf={(each) => each.id}
             opens
@@ -41,13 +41,9 @@ export function SegmentsOfUser({ workspace, id }: TabProps) {
   );
 }
 
-const columnsOf = (workspace: string): readonly Column<Schemas["SegmentOfUser"]>[] => [
+const COLUMNS: readonly Column<Schemas["SegmentOfUser"]>[] = [
   column("Segment", (each) => (
-    <FeatureLink
-      to="/w/$workspace/segments/$id"
-      params={{ workspace, id: each.id }}
-      className="row-link"
-    >
+    <FeatureLink to="/w/$workspace/segments/$id" params={{ id: each.id }} className="row-link">
       <bdi>{each.name}</bdi>
     </FeatureLink>
   )),

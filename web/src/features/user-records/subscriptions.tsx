@@ -17,7 +17,7 @@ import { useMissing } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
 import { channelName, StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
-import { changeUsersIn } from "./change-users.ts";
+import { CHANGE_USERS } from "./change-users.ts";
 import type { TabProps } from "./tab.ts";
 
 interface State {
@@ -30,10 +30,10 @@ interface State {
 }
 
 /** The email state and every group: what the user gets, and since when. */
-export function Subscriptions({ workspace, record }: TabProps) {
-  const groups = useGroups(workspace);
-  const change = useChangeUser(workspace, profileOf(record).platform_id);
-  const missing = useMissing(changeUsersIn(workspace));
+export function Subscriptions({ record }: TabProps) {
+  const groups = useGroups();
+  const change = useChangeUser(profileOf(record).platform_id);
+  const missing = useMissing(CHANGE_USERS);
   const write = ({ id }: State, state: string) =>
     change(
       id === "email"
@@ -65,7 +65,7 @@ export function Subscriptions({ workspace, record }: TabProps) {
           </Empty>
         }
       />
-      <StateHistory workspace={workspace} id={profileOf(record).platform_id} />
+      <StateHistory id={profileOf(record).platform_id} />
     </div>
   );
 }
@@ -117,9 +117,9 @@ const columnsOf = (
   ),
 ];
 
-function StateHistory({ workspace, id }: { readonly workspace: string; readonly id: string }) {
-  const names = useGroupNames(workspace);
-  const pages = useTimeline(workspace, id, { kind: "subscription" });
+function StateHistory({ id }: { readonly id: string }) {
+  const names = useGroupNames();
+  const pages = useTimeline(id, { kind: "subscription" });
   return (
     <Card title="History" flush>
       <PagedTable

@@ -2,7 +2,6 @@ import type { Profile, UserRecord } from "../../api/users.ts";
 
 /** What a tab of the page of a user gets. */
 export interface TabProps {
-  readonly workspace: string;
   /** Of the user, who may have been found by another one. */
   readonly id: string;
   readonly record: UserRecord;

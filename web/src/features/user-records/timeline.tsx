@@ -18,7 +18,7 @@ import { PermittedButton } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { startOfDay, Time } from "../../components/time.tsx";
-import { changeUsersIn } from "./change-users.ts";
+import { CHANGE_USERS } from "./change-users.ts";
 import type { TabProps } from "./tab.ts";
 
 const route = getRouteApi("/w/$workspace/users/$id");
@@ -35,16 +35,16 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
 const KINDS = Object.keys(TONES) as TimelineKind[];
 
 /** The user's activity and history, newest first. */
-export function Timeline({ workspace, profile }: TabProps) {
+export function Timeline({ profile }: TabProps) {
   const { kind, event, from, until } = route.useSearch();
   const [open, setOpen] = useState<string>();
-  const pages = useTimeline(workspace, profile.platform_id, {
+  const pages = useTimeline(profile.platform_id, {
     kind: kind as TimelineKind | undefined,
     event,
     since: startOfDay(from),
     until: startOfDay(until, 1),
   });
-  const groups = useGroupNames(workspace);
+  const groups = useGroupNames();
   const columns = useMemo(() => columnsOf(groups), [groups]);
   const isFiltered = Boolean(kind ?? event ?? from ?? until);
   return (
@@ -60,7 +60,7 @@ export function Timeline({ workspace, profile }: TabProps) {
         setOpen={setOpen}
         detail={(entry) => (
           <>
-            {isMerge(entry) && <UndoButton workspace={workspace} id={entry.id} />}
+            {isMerge(entry) && <UndoButton id={entry.id} />}
             <Json value={detailsOf(entry)} label="Details" />
           </>
         )}
@@ -80,11 +80,11 @@ const isMerge = (entry: TimelineEntry): boolean =>
   entry.kind === "identity" && entry.merged_platform_id !== null;
 
 /** Opens the preview of an undo. */
-function UndoButton({ workspace, id }: { readonly workspace: string; readonly id: string }) {
+function UndoButton({ id }: { readonly id: string }) {
   const navigate = route.useNavigate();
   return (
     <PermittedButton
-      needed={changeUsersIn(workspace)}
+      needs={CHANGE_USERS}
       variant="default"
       size="compact-sm"
       leftSection={<Undo2 size={14} />}

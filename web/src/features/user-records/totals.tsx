@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn } from "lucide-react";
 import type { Total } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
@@ -10,7 +11,8 @@ import { spentBy } from "./summary.tsx";
 import type { TabProps } from "./tab.ts";
 
 /** How often the user did what, and when for the first and the last time. */
-export function Totals({ workspace, profile }: TabProps) {
+export function Totals({ profile }: TabProps) {
+  const workspace = useWorkspace();
   const { custom_events: events, purchases, platform_id: id } = profile;
   if (events.length + purchases.length === 0) {
     return (

@@ -2,6 +2,7 @@ import { Button, Group, Stack } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useUndoMerge } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -9,14 +10,14 @@ import { Notice } from "../../components/states.tsx";
 import { Effects } from "./effects.tsx";
 
 interface UndoMergeProps {
-  readonly workspace: string;
   /** The merge. */
   readonly id: string;
   close(): void;
 }
 
 /** Previews the undo of a merge field by field, then undoes it. */
-export function UndoMerge({ workspace, id, close }: UndoMergeProps) {
+export function UndoMerge({ id, close }: UndoMergeProps) {
+  const workspace = useWorkspace();
   const undo = useUndoMerge();
   const navigate = useNavigate();
   const { send, data, error, isPending } = undo;

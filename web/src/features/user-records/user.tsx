@@ -1,19 +1,20 @@
 import { Button, Menu, Tabs } from "@mantine/core";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
 import { type ComponentType, useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, useUser } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
-import { useHasPage } from "../../components/feature-link.tsx";
+import { PageLink, useHasPage } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
 import { partOf } from "../../components/part.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { Attributes } from "./attributes.tsx";
-import { changeUsersIn } from "./change-users.ts";
+import { CHANGE_USERS } from "./change-users.ts";
 import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
 import { SegmentsOfUser } from "./segments-of-user.tsx";
@@ -52,16 +53,16 @@ const TABS: readonly (readonly [value: string, label: string, Content: Component
   ];
 
 export function UserPage() {
-  const { workspace, id } = route.useParams();
-  const user = useUser(workspace, id);
+  const { id } = route.useParams();
+  const user = useUser(id);
   return (
     <Loaded from={user} lines={12} page="User">
-      {(record) => <UserView workspace={workspace} id={id} record={record} />}
+      {(record) => <UserView id={id} record={record} />}
     </Loaded>
   );
 }
 
-function UserView({ workspace, id, record }: UserViewProps) {
+function UserView({ id, record }: UserViewProps) {
   const { tab: asked = "timeline", undo } = route.useSearch();
   const hasSegments = useHasPage("/w/$workspace/segments/$id");
   const tabs = TABS.filter(([value]) => value !== "segments" || hasSegments);
@@ -76,9 +77,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
       title={fullName || name}
       about={
         <>
-          <Link to="/w/$workspace/users" params={{ workspace }} className="link">
-            Users
-          </Link>
+          <PageLink to="/w/$workspace/users">Users</PageLink>
           {fullName && name !== kept && (
             <>
               {" / "}
@@ -89,7 +88,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
           <span className="mono">{kept}</span> <CopyText text={kept} label="Copy the platform id" />
         </>
       }
-      actions={<Actions workspace={workspace} profile={profile} />}
+      actions={<Actions profile={profile} />}
     >
       <div className="stack">
         {kept !== id && (
@@ -97,11 +96,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
         )}
         <Summary record={record} />
         {undo && (
-          <UndoMerge
-            workspace={workspace}
-            id={undo}
-            close={() => void navigate({ search: { tab }, replace: true })}
-          />
+          <UndoMerge id={undo} close={() => void navigate({ search: { tab }, replace: true })} />
         )}
         <Tabs
           value={tab}
@@ -117,7 +112,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
           </Tabs.List>
           {tabs.map(([value, , Content]) => (
             <Tabs.Panel key={value} value={value}>
-              <Content workspace={workspace} id={kept} record={record} profile={profile} />
+              <Content id={kept} record={record} profile={profile} />
             </Tabs.Panel>
           ))}
         </Tabs>
@@ -126,14 +121,10 @@ function UserView({ workspace, id, record }: UserViewProps) {
   );
 }
 
-interface ActionsProps {
-  readonly workspace: string;
-  readonly profile: Profile;
-}
-
 type Dialog = "merge" | "erase" | undefined;
 
-function Actions({ workspace, profile }: ActionsProps) {
+function Actions({ profile }: { readonly profile: Profile }) {
+  const workspace = useWorkspace();
   const [dialog, setDialog] = useState<Dialog>();
   const [isExporting, setExporting] = useState(false);
   const navigate = useNavigate();
@@ -161,14 +152,14 @@ function Actions({ workspace, profile }: ActionsProps) {
         </Menu.Target>
         <Menu.Dropdown>
           <PermittedItem
-            needed={{ workspace, needs: "export_user_data" }}
+            needs="export_user_data"
             leftSection={<Download size={14} />}
             onClick={() => void save()}
           >
             Export as JSON
           </PermittedItem>
           <PermittedItem
-            needed={changeUsersIn(workspace)}
+            needs={CHANGE_USERS}
             leftSection={<Merge size={14} />}
             onClick={() => setDialog("merge")}
           >
@@ -176,7 +167,7 @@ function Actions({ workspace, profile }: ActionsProps) {
           </PermittedItem>
           <Menu.Divider />
           <PermittedItem
-            needed={{ workspace, needs: "import_update_user_data" }}
+            needs="import_update_user_data"
             leftSection={<Trash2 size={14} />}
             onClick={() => setDialog("erase")}
           >
@@ -184,10 +175,9 @@ function Actions({ workspace, profile }: ActionsProps) {
           </PermittedItem>
         </Menu.Dropdown>
       </Menu>
-      {dialog === "merge" && <MergeUser workspace={workspace} profile={profile} close={close} />}
+      {dialog === "merge" && <MergeUser profile={profile} close={close} />}
       {dialog === "erase" && (
         <EraseUser
-          workspace={workspace}
           profile={profile}
           close={close}
           done={() => void navigate({ to: "/w/$workspace/users", params: { workspace } })}

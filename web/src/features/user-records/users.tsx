@@ -9,6 +9,7 @@ import {
   useUserCount,
   useUserSearch,
 } from "../../api/users.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { useFeatures } from "../../components/feature-link.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
@@ -20,7 +21,6 @@ import { ColumnChoice, columnsOf, requestedOf, useChosenColumns } from "./list-c
 const route = getRouteApi("/w/$workspace/users");
 
 export function UsersPage() {
-  const { workspace } = route.useParams();
   const { query, identifier, match, sort, filter } = route.useSearch();
   const navigate = route.useNavigate();
   const [isFiltering, setFiltering] = useState(false);
@@ -28,7 +28,7 @@ export function UsersPage() {
   const UserFilter = useFeatures().find(({ userFilter }) => userFilter)?.userFilter;
   const set = (changed: { readonly [name in "sort" | "filter"]?: string }) =>
     void navigate({ search: (now) => ({ ...now, ...changed }), replace: true });
-  const count = useUserCount(workspace);
+  const count = useUserCount();
   const users = count === undefined ? "" : ` ${count} in all.`;
   return (
     <Page title="Users" about={`Everyone this workspace knows, by external id.${users}`}>
@@ -74,23 +74,17 @@ export function UsersPage() {
             Filter
           </Button>
         )}
-        <ColumnChoice workspace={workspace} chosen={columns} choose={choose} />
+        <ColumnChoice chosen={columns} choose={choose} />
       </search>
       {UserFilter && isFiltering && (
         <Suspense>
-          <UserFilter
-            key={filter}
-            workspace={workspace}
-            filter={filter}
-            change={(wanted) => set({ filter: wanted })}
-          />
+          <UserFilter key={filter} filter={filter} change={(wanted) => set({ filter: wanted })} />
         </Suspense>
       )}
       {match === "exact" && query ? (
-        <TheOne key={query} workspace={workspace} query={query} />
+        <TheOne key={query} query={query} />
       ) : (
         <Found
-          workspace={workspace}
           query={query}
           identifier={identifier as IdentifierKind}
           filter={filter}
@@ -104,14 +98,15 @@ export function UsersPage() {
 }
 
 /** Opens the one user who has this identifier; the search if there is none, or more than one. */
-function TheOne({ workspace, query }: { readonly workspace: string; readonly query: string }) {
-  const found = useUserSearch(workspace, { query, match: "exact" });
+function TheOne({ query }: { readonly query: string }) {
+  const workspace = useWorkspace();
+  const found = useUserSearch({ query, match: "exact" });
   return (
     <Loaded from={found}>
       {({ pages }) => {
         const [only, ...others] = pages.flatMap(({ users }) => users);
         if (!only || others.length > 0) {
-          return <Found workspace={workspace} query={query} />;
+          return <Found query={query} />;
         }
         const params = { workspace, id: only.platform_id };
         return <Navigate to="/w/$workspace/users/$id" params={params} replace />;
@@ -121,7 +116,6 @@ function TheOne({ workspace, query }: { readonly workspace: string; readonly que
 }
 
 interface FoundProps {
-  readonly workspace: string;
   readonly query: string | undefined;
   readonly identifier?: IdentifierKind | undefined;
   readonly filter?: string | undefined;
@@ -137,7 +131,6 @@ const MOST_PAGES = 20;
 const FIRST_COLUMNS = ["name", "email"];
 
 function Found({
-  workspace,
   query,
   identifier,
   filter,
@@ -145,8 +138,9 @@ function Found({
   columns: chosen = FIRST_COLUMNS,
   set,
 }: FoundProps) {
+  const workspace = useWorkspace();
   const requested = requestedOf(chosen);
-  const found = useUserSearch(workspace, {
+  const found = useUserSearch({
     ...(query && { query }),
     ...(query && identifier && { identifier }),
     ...(!query && sort && { sort: sort as NonNullable<UsersQuery["sort"]> }),
@@ -183,15 +177,7 @@ function Found({
             more={morePages(found)}
             order={query || !set ? undefined : { by: sort, change: (by) => set({ sort: by }) }}
             opens
-            empty={
-              filter ? (
-                <NobodyMeets />
-              ) : query ? (
-                <NobodyFound query={query} />
-              ) : (
-                <NoUsers workspace={workspace} />
-              )
-            }
+            empty={filter ? <NobodyMeets /> : query ? <NobodyFound query={query} /> : <NoUsers />}
           />
         </div>
       )}
@@ -213,9 +199,9 @@ const NobodyMeets = () => (
   </Empty>
 );
 
-const NoUsers = ({ workspace }: { readonly workspace: string }) => (
+const NoUsers = () => (
   <Empty icon={Users} title="No users yet" command={firstRequest(location.origin)}>
     The first event, purchase or attribute of a user creates the profile. Send one with an{" "}
-    <KeysLink workspace={workspace} />:
+    <KeysLink />:
   </Empty>
 );

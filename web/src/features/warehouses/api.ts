@@ -1,6 +1,7 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
 import { hooks, http, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { CONNECTIONS } from "../../api/entries.ts";
+import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* Warehouse integrations, their runs, and the rows that did not arrive. */
 
@@ -29,24 +30,24 @@ export interface ChangeToTest {
   readonly body: IntegrationChange;
 }
 
-export const useIntegrations = (name: string) =>
-  hooks.useQuery("get", INTEGRATIONS, { params: { path: { name } } });
+export const useIntegrations = () => hooks.useQuery("get", INTEGRATIONS, useHere());
 
 /**
  * The sources that integrations of a workspace may read, and the settings of each kind of
  * warehouse.
  */
-export const useSources = (name: string) =>
-  hooks.useQuery("get", "/admin/v1/workspaces/{name}/sources", { params: { path: { name } } });
+export const useSources = () =>
+  hooks.useQuery("get", "/admin/v1/workspaces/{name}/sources", useHere());
 
 export const useSourceKinds = () => hooks.useQuery("get", "/admin/v1/source-kinds");
 
 export const useConnections = () => hooks.useQuery("get", CONNECTIONS);
 
-export const useIntegration = (name: string, integration_id: string) =>
-  hooks.useQuery("get", INTEGRATION, { params: { path: { name, integration_id } } });
+export const useIntegration = (integration_id: string) =>
+  hooks.useQuery("get", INTEGRATION, useHere({ integration_id }));
 
-export function useChangeIntegrations(workspace: string) {
+export function useChangeIntegrations() {
+  const workspace = useWorkspace();
   const onSuccess = () => refresh(INTEGRATIONS);
   const path = (id: string) => ({ params: { path: { name: workspace, integration_id: id } } });
   const put = hooks.useMutation("put", INTEGRATION, { onSuccess });
@@ -62,18 +63,19 @@ export function useChangeIntegrations(workspace: string) {
   };
 }
 
-export function useTestChange(name: string) {
+export function useTestChange() {
+  const name = useWorkspace();
   const { mutateAsync } = hooks.useMutation("post", `${INTEGRATION}/test-change`);
   return ({ id: integration_id, body }: ChangeToTest) =>
     mutateAsync({ params: { path: { name, integration_id } }, body });
 }
 
 /** What a source may read; nothing is asked before a request is given. */
-export const useTables = (name: string, integration_id: string, body: TableRequest | undefined) =>
+export const useTables = (integration_id: string, body: TableRequest | undefined) =>
   hooks.useQuery(
     "post",
     `${INTEGRATION}/tables`,
-    { params: { path: { name, integration_id } }, body: body ?? {} },
+    { params: { path: { name: useWorkspace(), integration_id } }, body: body ?? {} },
     { enabled: body !== undefined, staleTime: 60_000, retry: false },
   );
 
@@ -83,42 +85,49 @@ const LIVE_MS = 1_000;
 const isRunning = (run: Run | undefined): boolean => run?.job_status === "running";
 
 /** The runs, the newest first; their progress is live while one runs. */
-export const useRuns = (name: string, integration_id: string) =>
-  useInfiniteQuery({
-    queryKey: ["get", RUNS, name, integration_id],
-    initialPageParam: "",
-    queryFn: async ({ pageParam, signal }) => {
-      const params = { path: { name, integration_id }, query: cursorOf(pageParam) };
-      const { data, response } = await http.GET(RUNS, { params, signal });
-      return { results: data?.results ?? [], next: nextCursor(response) };
-    },
-    getNextPageParam: ({ next }) => next,
+export function useRuns(integration_id: string) {
+  const path = { name: useWorkspace(), integration_id };
+  return useInfiniteQuery({
+    ...byLink([RUNS, ...Object.values(path)], (query, signal) =>
+      http.GET(RUNS, { params: { path, query }, signal }),
+    ),
     refetchInterval: ({ state }) => (isRunning(state.data?.pages[0]?.results[0]) ? LIVE_MS : false),
   });
+}
 
-export const useRun = (name: string, integration_id: string, run_id: string) =>
-  hooks.useQuery(
-    "get",
-    RUN,
-    { params: { path: { name, integration_id, run_id } } },
-    { refetchInterval: ({ state }) => (isRunning(state.data?.run) ? LIVE_MS : false) },
+export const useRun = (integration_id: string, run_id: string) =>
+  hooks.useQuery("get", RUN, useHere({ integration_id, run_id }), {
+    refetchInterval: ({ state }) => (isRunning(state.data?.run) ? LIVE_MS : false),
+  });
+
+export function useRunRows(integration_id: string, run_id: string) {
+  const path = { name: useWorkspace(), integration_id, run_id };
+  return useInfiniteQuery(
+    byLink([ROWS, ...Object.values(path)], (query, signal) =>
+      http.GET(ROWS, { params: { path, query }, signal }),
+    ),
   );
+}
 
-export const useRunRows = (name: string, integration_id: string, run_id: string) =>
-  useInfiniteQuery({
-    queryKey: ["get", ROWS, name, integration_id, run_id],
+interface Answer<Row> {
+  readonly data?: { readonly results: readonly Row[] };
+  readonly response: Response;
+}
+
+type Read<Row> = (query: { cursor?: string }, signal: AbortSignal) => Promise<Answer<Row>>;
+
+/** The options of a list that names its next page in the header Link, as the public API does. */
+const byLink = <Row>(key: readonly string[], read: Read<Row>) =>
+  infiniteQueryOptions({
+    queryKey: ["get", ...key],
     initialPageParam: "",
-    queryFn: async ({ pageParam, signal }) => {
-      const params = { path: { name, integration_id, run_id }, query: cursorOf(pageParam) };
-      const { data, response } = await http.GET(ROWS, { params, signal });
+    queryFn: async ({ pageParam: cursor, signal }) => {
+      const { data, response } = await read(cursor ? { cursor } : {}, signal);
       return { results: data?.results ?? [], next: nextCursor(response) };
     },
     getNextPageParam: ({ next }) => next,
   });
 
-const cursorOf = (cursor: string) => (cursor ? { cursor } : {});
-
-/** These lists name their next page in the header Link, as the public API does. */
 function nextCursor(response: Response): string | undefined {
   const [, address] = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
   return address && (new URL(address, location.href).searchParams.get("cursor") ?? undefined);

@@ -56,7 +56,7 @@ function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
       icon={Cable}
       purpose="A connection says how a warehouse is reached. Integrations of the workspaces that it lists name it."
       from={useConnections()}
-      needed={{ needs: "admin" }}
+      needs={{ company: "admin" }}
       columns={columnsOf(kinds)}
       rows={({ connections }) => connections}
       initial={(connection): Values => ({

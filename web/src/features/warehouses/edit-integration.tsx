@@ -28,7 +28,6 @@ import { TableField } from "./table-field.tsx";
 import { TestBeforeSaving } from "./test-before-saving.tsx";
 
 interface EditIntegrationProps {
-  readonly workspace: string;
   readonly integration?: Integration;
   close(): void;
 }
@@ -50,8 +49,8 @@ const optionsOf = (values: readonly string[]) =>
 
 /** The form of an integration, drawn from what its workspace may read. */
 export function EditIntegration(props: EditIntegrationProps) {
-  const sources = useSources(props.workspace);
-  const { data, isPending } = useSettings(props.workspace);
+  const sources = useSources();
+  const { data, isPending } = useSettings();
   if (isPending) return null;
   return (
     <Loaded from={sources} lines={1}>
@@ -98,8 +97,8 @@ interface IntegrationFormProps extends EditIntegrationProps {
   readonly zone: string;
 }
 
-function IntegrationForm({ workspace, integration, sources, zone, close }: IntegrationFormProps) {
-  const { put, patch } = useChangeIntegrations(workspace);
+function IntegrationForm({ integration, sources, zone, close }: IntegrationFormProps) {
+  const { put, patch } = useChangeIntegrations();
   const [id] = useState(() => integration?.integration_id ?? newId());
   const choices = [...(integration ? [asBefore(integration, sources)] : []), ...choicesOf(sources)];
   const chosen = ({ from }: Pick<Values, "from">) => choices.find(({ value }) => value === from);
@@ -149,9 +148,8 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
               {...form.getInputProps("status")}
             />
           </div>
-          <SourceFields workspace={workspace} id={id} form={form} choices={choices} />
+          <SourceFields id={id} form={form} choices={choices} />
           <TestBeforeSaving
-            workspace={workspace}
             changed={() => {
               if (form.validate().hasErrors) return undefined;
               const values = form.getValues();
@@ -179,13 +177,12 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
 }
 
 interface SourceFieldsProps {
-  readonly workspace: string;
   readonly id: string;
   readonly form: UseFormReturnType<Values>;
   readonly choices: readonly Choice[];
 }
 
-function SourceFields({ workspace, id, form, choices }: SourceFieldsProps) {
+function SourceFields({ id, form, choices }: SourceFieldsProps) {
   const { from } = form.getValues();
   const chosen = choices.find(({ value }) => value === from);
   if (choices.length === 0) {
@@ -210,7 +207,6 @@ function SourceFields({ workspace, id, form, choices }: SourceFieldsProps) {
           listed={(field) => (
             <TableField
               {...field}
-              workspace={workspace}
               integration={id}
               source={() =>
                 from === AS_BEFORE

@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleCheck, CircleSlash, Hourglass, Lock } from "lucide-react";
 import { type Column, column } from "../../components/data-table.tsx";
+import { PageLink } from "../../components/feature-link.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
@@ -14,7 +15,7 @@ const route = getRouteApi("/w/$workspace/syncs/$id/runs/$run");
 
 export function RunPage() {
   const { workspace, id, run: runId } = route.useParams();
-  const run = useRun(workspace, id, runId);
+  const run = useRun(id, runId);
   return (
     <Loaded from={run} page="Run">
       {(body) => (
@@ -22,9 +23,7 @@ export function RunPage() {
           title={`Run of ${exactTime(body.run.sync_start_time)}`}
           about={
             <>
-              <Link to="/w/$workspace/syncs" params={{ workspace }} className="link">
-                Syncs
-              </Link>
+              <PageLink to="/w/$workspace/syncs">Syncs</PageLink>
               {" / "}
               <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }} className="link">
                 Integration
@@ -34,7 +33,7 @@ export function RunPage() {
         >
           <div className="stack">
             <Outcome run={body.run} />
-            <Rows workspace={workspace} id={id} run={body.run} />
+            <Rows id={id} run={body.run} />
           </div>
         </Page>
       )}
@@ -74,14 +73,13 @@ function Outcome({ run }: { readonly run: Run }) {
 }
 
 interface RowsProps {
-  readonly workspace: string;
   readonly id: string;
   readonly run: Run;
 }
 
 /** The rows that did not arrive, each with the reason: they have personal data. */
 function Rows(props: RowsProps) {
-  const missing = useMissing({ workspace: props.workspace, needs: ROWS_NEED });
+  const missing = useMissing(ROWS_NEED);
   if (missing === undefined) return <RejectedRows {...props} />;
   return (
     <Card title="Rows that did not arrive" flush>
@@ -94,8 +92,8 @@ function Rows(props: RowsProps) {
 
 const ROWS_NEED = ["manage_external_integrations", "view_pii"] as const;
 
-function RejectedRows({ workspace, id, run }: RowsProps) {
-  const pages = useRunRows(workspace, id, run.run_id);
+function RejectedRows({ id, run }: RowsProps) {
+  const pages = useRunRows(id, run.run_id);
   return (
     <Card title="Rows that did not arrive" flush>
       <PagedTable

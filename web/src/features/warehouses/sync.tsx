@@ -2,9 +2,11 @@ import { Menu } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
 import { useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
+import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
@@ -27,24 +29,20 @@ import { tellSchedule } from "./schedule.tsx";
 const route = getRouteApi("/w/$workspace/syncs/$id");
 
 export function SyncPage() {
-  const { workspace, id } = route.useParams();
-  const integration = useIntegration(workspace, id);
+  const { id } = route.useParams();
+  const integration = useIntegration(id);
   return (
     <Loaded from={integration} page="Integration">
-      {(body) => <IntegrationView workspace={workspace} integration={body} />}
+      {(body) => <IntegrationView integration={body} />}
     </Loaded>
   );
 }
 
-interface ViewProps {
-  readonly workspace: string;
-  readonly integration: Integration;
-}
-
-function IntegrationView({ workspace, integration }: ViewProps) {
+function IntegrationView({ integration }: { readonly integration: Integration }) {
+  const workspace = useWorkspace();
   const { integration_id: id, name, type, status, schedule, warehouse, retry } = integration;
   const [dialog, setDialog] = useState<"edit" | "remove">();
-  const { start, remove, isStarting } = useChangeIntegrations(workspace);
+  const { start, remove, isStarting } = useChangeIntegrations();
   const navigate = useNavigate();
   const run = async () => {
     try {
@@ -58,22 +56,18 @@ function IntegrationView({ workspace, integration }: ViewProps) {
   return (
     <Page
       title={name}
-      about={
-        <Link to="/w/$workspace/syncs" params={{ workspace }} className="link">
-          Syncs
-        </Link>
-      }
+      about={<PageLink to="/w/$workspace/syncs">Syncs</PageLink>}
       actions={
         <>
           <PermittedButton
-            needed={{ workspace, needs: "manage_external_integrations" }}
+            needs="manage_external_integrations"
             leftSection={<Play size={14} />}
             loading={isStarting}
             onClick={() => void run()}
           >
             Run now
           </PermittedButton>
-          <RowActions of={name} needed={{ workspace, needs: "manage_external_integrations" }}>
+          <RowActions of={name} needs="manage_external_integrations">
             <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
             <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
           </RowActions>
@@ -81,7 +75,7 @@ function IntegrationView({ workspace, integration }: ViewProps) {
       }
     >
       <div className="columns">
-        <Runs workspace={workspace} id={id} />
+        <Runs id={id} />
         <Card title="Integration" flush>
           <Facts
             of={[
@@ -96,9 +90,7 @@ function IntegrationView({ workspace, integration }: ViewProps) {
           />
         </Card>
       </div>
-      {dialog === "edit" && (
-        <EditIntegration workspace={workspace} integration={integration} close={close} />
-      )}
+      {dialog === "edit" && <EditIntegration integration={integration} close={close} />}
       {dialog === "remove" && (
         <Confirm
           title={`Remove ${name}`}
@@ -116,8 +108,9 @@ function IntegrationView({ workspace, integration }: ViewProps) {
   );
 }
 
-function Runs({ workspace, id }: { readonly workspace: string; readonly id: string }) {
-  const pages = useRuns(workspace, id);
+function Runs({ id }: { readonly id: string }) {
+  const workspace = useWorkspace();
+  const pages = useRuns(id);
   return (
     <div>
       <PagedTable

@@ -1,4 +1,3 @@
-import { getRouteApi } from "@tanstack/react-router";
 import { DatabaseZap } from "lucide-react";
 import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -9,11 +8,8 @@ import { type Integration, useIntegrations } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
 import { tellSchedule } from "./schedule.tsx";
 
-const route = getRouteApi("/w/$workspace/syncs");
-
 export function SyncsPage() {
-  const { workspace } = route.useParams();
-  const integrations = useIntegrations(workspace);
+  const integrations = useIntegrations();
   const [isAdding, setAdding] = useState(false);
   return (
     <List
@@ -22,30 +18,24 @@ export function SyncsPage() {
       about="Integrations bring rows of a warehouse or of files to the users of this workspace."
       icon={DatabaseZap}
       purpose="An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a schedule or when you start it."
-      needed={{ workspace, needs: "manage_external_integrations" }}
+      needs="manage_external_integrations"
       adds="Add an integration"
       add={() => setAdding(true)}
       from={integrations}
       label="Integrations"
-      columns={columnsOf(workspace)}
+      columns={COLUMNS}
       rows={(body) => body.integrations}
       keyOf={({ integration_id }) => integration_id}
       opens
     >
-      {isAdding && <EditIntegration workspace={workspace} close={() => setAdding(false)} />}
+      {isAdding && <EditIntegration close={() => setAdding(false)} />}
     </List>
   );
 }
 
-const columnsOf = (workspace: string): readonly Column<Integration>[] => [
+const COLUMNS: readonly Column<Integration>[] = [
   column("Integration", { sortBy: "name" }, (each) => (
-    <DeclaredName
-      of={each}
-      leadsTo={{
-        to: "/w/$workspace/syncs/$id",
-        params: { workspace, id: each.integration_id },
-      }}
-    />
+    <DeclaredName of={each} page="/w/$workspace/syncs/$id" id={each.integration_id} />
   )),
   column("Brings", { sortBy: "type", width: "8rem" }, ({ type }) => sentence(type)),
   column("From", { oneLine: true }, (each) => (

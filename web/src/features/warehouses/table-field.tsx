@@ -4,7 +4,6 @@ import { messageOf } from "../../api/api-error.ts";
 import { type TableRequest, useTables } from "./api.ts";
 
 interface TableFieldProps extends Omit<AutocompleteProps, "data"> {
-  readonly workspace: string;
   /** Its id. */
   readonly integration: string;
   /** The source that the form names now. */
@@ -14,8 +13,8 @@ interface TableFieldProps extends Omit<AutocompleteProps, "data"> {
 /** The tables or files of a source are offered, and any name may be typed. */
 export function TableField(props: TableFieldProps) {
   const [asked, setAsked] = useState<TableRequest>();
-  const { workspace, integration, source, description, ...field } = props;
-  const { data, error } = useTables(workspace, integration, asked);
+  const { integration, source, description, ...field } = props;
+  const { data, error } = useTables(integration, asked);
   const more = data?.more ? "The first 1,000 are offered; another name may be typed." : undefined;
   const hint = error ? messageOf(error) : (data?.problem ?? more);
   return (

@@ -48,14 +48,13 @@ const linesOf = (members: Members): string[] =>
   );
 
 interface TestBeforeSavingProps {
-  readonly workspace: string;
   /** What is in the form; undefined if something is missing there, which it then says. */
   changed(): ChangeToTest | undefined;
 }
 
 /** Tries the source that a form names, and shows what five of its rows become. */
-export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) {
-  const test = useTestChange(workspace);
+export function TestBeforeSaving({ changed }: TestBeforeSavingProps) {
+  const test = useTestChange();
   const { mutate, data, error, isPending, variables } = useMutation({ mutationFn: test });
   const start = () => {
     const change = changed();
@@ -64,7 +63,7 @@ export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) 
   return (
     <div className="stack" aria-live="polite">
       <PermittedButton
-        needed={{ workspace, needs: ["manage_external_integrations", "view_pii"] }}
+        needs={["manage_external_integrations", "view_pii"]}
         variant="default"
         loading={isPending}
         onClick={start}

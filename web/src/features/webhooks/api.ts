@@ -1,5 +1,6 @@
 import { hooks, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { BY_CURSOR } from "../../api/pages.ts";
+import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* Webhooks of a workspace: where its changes are delivered, the results of the last deliveries, and refused changes. */
 
@@ -21,30 +22,23 @@ const READ_EVERY_MS = 5_000;
 
 const LIVE = { refetchInterval: READ_EVERY_MS };
 
-export const useWebhooks = (name: string) =>
-  hooks.useQuery("get", WEBHOOKS, { params: { path: { name } } }, LIVE);
+export const useWebhooks = () => hooks.useQuery("get", WEBHOOKS, useHere(), LIVE);
 
-export const useWebhook = (name: string, id: string) =>
-  hooks.useQuery("get", WEBHOOK, { params: { path: { name, id } } }, LIVE);
+export const useWebhook = (id: string) => hooks.useQuery("get", WEBHOOK, useHere({ id }), LIVE);
 
 /** Not refreshed automatically: the audit records each reading of receivers' responses. */
-export const useDeliveries = (name: string, id: string) =>
-  hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } });
+export const useDeliveries = (id: string) => hooks.useQuery("get", DELIVERIES, useHere({ id }));
 
-export const useDeadLetters = (name: string, id: string) =>
-  hooks.useInfiniteQuery(
-    "get",
-    LETTERS,
-    { params: { path: { name, id } } },
-    {
-      ...BY_CURSOR,
-      // Further pages are read once: reading ten of them every few seconds would be much for a list
-      // that hardly changes.
-      refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? READ_EVERY_MS : false),
-    },
-  );
+export const useDeadLetters = (id: string) =>
+  hooks.useInfiniteQuery("get", LETTERS, useHere({ id }), {
+    ...BY_CURSOR,
+    // Further pages are read once: reading ten of them every few seconds would be much for a list
+    // that hardly changes.
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? READ_EVERY_MS : false),
+  });
 
-export function useChangeWebhooks(workspace: string) {
+export function useChangeWebhooks() {
+  const workspace = useWorkspace();
   const onSuccess = () => refresh(WEBHOOKS);
   const path = (id: string) => ({ params: { path: { name: workspace, id } } });
   const put = hooks.useMutation("put", WEBHOOK, { onSuccess });

@@ -12,15 +12,10 @@ import { Time } from "../../components/time.tsx";
 import { type DeadLetter, useChangeWebhooks, useDeadLetters } from "./api.ts";
 import { tellAttempt } from "./tell-attempt.ts";
 
-interface DeadLettersProps {
-  readonly workspace: string;
-  readonly id: string;
-}
-
 /** Refused changes, each to be sent again or discarded. */
-export function DeadLetters({ workspace, id }: DeadLettersProps) {
-  const pages = useDeadLetters(workspace, id);
-  const { sendAgain, discard } = useChangeWebhooks(workspace);
+export function DeadLetters({ id }: { readonly id: string }) {
+  const pages = useDeadLetters(id);
+  const { sendAgain, discard } = useChangeWebhooks();
   const [given, setGiven] = useState<DeadLetter>();
   const send = ({ dead_letter_id }: DeadLetter) =>
     void sendAgain(id, dead_letter_id)
@@ -36,7 +31,7 @@ export function DeadLetters({ workspace, id }: DeadLettersProps) {
         from={pages}
         lines={3}
         label="Dead letters"
-        columns={columnsOf(workspace, send, setGiven)}
+        columns={columnsOf(send, setGiven)}
         rows={(page) => page.dead_letters}
         keyOf={({ dead_letter_id }) => dead_letter_id}
         empty={<Empty icon={MailCheck} title="The receiver has refused nothing" />}
@@ -56,7 +51,6 @@ export function DeadLetters({ workspace, id }: DeadLettersProps) {
 }
 
 const columnsOf = (
-  workspace: string,
   send: (letter: DeadLetter) => void,
   discard: (letter: DeadLetter) => void,
 ): readonly Column<DeadLetter>[] => [
@@ -65,7 +59,7 @@ const columnsOf = (
   column("Status", { width: "6rem" }, ({ status }) => status ?? <Absent />),
   column("When", { width: "11rem" }, ({ at }) => <Time at={at} as="clock" />),
   actions("4rem", (letter) => (
-    <RowActions of={letter.change_id} needed={{ workspace, needs: "admin" }}>
+    <RowActions of={letter.change_id} needs="admin">
       <Menu.Item onClick={() => send(letter)}>Send again</Menu.Item>
       <Menu.Item onClick={() => discard(letter)}>Discard…</Menu.Item>
     </RowActions>

@@ -14,7 +14,6 @@ import { type Delivery, useDeliveries } from "./api.ts";
 const route = getRouteApi("/w/$workspace/webhooks/$id");
 
 interface DeliveriesProps {
-  readonly workspace: string;
   readonly id: string;
 }
 
@@ -29,7 +28,7 @@ const CARD = {
  * may see that.
  */
 export function Deliveries(props: DeliveriesProps) {
-  const missing = useMissing({ workspace: props.workspace, needs: "view_pii" });
+  const missing = useMissing("view_pii");
   if (missing === undefined) return <Attempts {...props} />;
   return (
     <Card {...CARD}>
@@ -40,10 +39,10 @@ export function Deliveries(props: DeliveriesProps) {
   );
 }
 
-function Attempts({ workspace, id }: DeliveriesProps) {
+function Attempts({ id }: DeliveriesProps) {
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
-  const deliveries = useDeliveries(workspace, id);
+  const deliveries = useDeliveries(id);
   const refresh = (
     <Button
       variant="default"

@@ -6,7 +6,6 @@ import { sentence } from "../../components/tag.tsx";
 import { useChangeWebhooks, type Webhook, type WebhookBody } from "./api.ts";
 
 interface EditWebhookProps {
-  readonly workspace: string;
   readonly webhook?: Webhook;
   close(): void;
   /** Gets the secret of a new webhook, which is shown once. */
@@ -40,8 +39,8 @@ const TYPES = Object.keys({
 const STATES = ["active", "paused"].map((value) => ({ value, label: sentence(value) }));
 
 /** The form of a webhook; a new one gets its secret here. */
-export function EditWebhook({ workspace, webhook, close, created }: EditWebhookProps) {
-  const { put } = useChangeWebhooks(workspace);
+export function EditWebhook({ webhook, close, created }: EditWebhookProps) {
+  const { put } = useChangeWebhooks();
   const initial: Values = {
     name: webhook?.name ?? "",
     url: webhook?.url ?? "",

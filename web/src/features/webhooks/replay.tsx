@@ -4,7 +4,6 @@ import { FormDialog } from "../../components/form.tsx";
 import { useChangeWebhooks, type Webhook } from "./api.ts";
 
 interface ReplayProps {
-  readonly workspace: string;
   readonly webhook: Webhook;
   close(): void;
 }
@@ -13,8 +12,8 @@ interface ReplayProps {
 const BEGINNING = "beginning";
 
 /** Delivers changes once more. */
-export function Replay({ workspace, webhook, close }: ReplayProps) {
-  const { replay } = useChangeWebhooks(workspace);
+export function Replay({ webhook, close }: ReplayProps) {
+  const { replay } = useChangeWebhooks();
   return (
     <FormDialog
       title={`Replay ${webhook.name}`}

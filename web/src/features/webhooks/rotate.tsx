@@ -3,7 +3,6 @@ import { FormDialog } from "../../components/form.tsx";
 import { useChangeWebhooks, type Webhook } from "./api.ts";
 
 interface RotateProps {
-  readonly workspace: string;
   readonly webhook: Webhook;
   close(): void;
   /** Gets the new secret. */
@@ -22,8 +21,8 @@ const OVERLAPS = [
 ];
 
 /** Gives a webhook a new secret. */
-export function Rotate({ workspace, webhook, close, rotated }: RotateProps) {
-  const { rotate } = useChangeWebhooks(workspace);
+export function Rotate({ webhook, close, rotated }: RotateProps) {
+  const { rotate } = useChangeWebhooks();
   return (
     <FormDialog
       title={`Rotate the secret of ${webhook.name}`}

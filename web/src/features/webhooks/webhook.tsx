@@ -1,10 +1,12 @@
 import { Menu } from "@mantine/core";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Pause, Play, Send } from "lucide-react";
 import { useState } from "react";
+import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { Declared } from "../../components/declared.tsx";
+import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -25,32 +27,29 @@ import { tellAttempt } from "./tell-attempt.ts";
 const route = getRouteApi("/w/$workspace/webhooks/$id");
 
 export function WebhookPage() {
-  const { workspace, id } = route.useParams();
-  const webhook = useWebhook(workspace, id);
+  const { id } = route.useParams();
+  const webhook = useWebhook(id);
   return (
     <Loaded from={webhook} page="Webhook">
-      {(body) => <WebhookView workspace={workspace} webhook={body} />}
+      {(body) => <WebhookView webhook={body} />}
     </Loaded>
   );
 }
 
 interface ViewProps {
-  readonly workspace: string;
   readonly webhook: Webhook;
 }
 
-const WebhookView = ({ workspace, webhook }: ViewProps) => (
+const WebhookView = ({ webhook }: ViewProps) => (
   <Page
     title={webhook.name}
     about={
       <>
-        <Link to="/w/$workspace/webhooks" params={{ workspace }} className="link">
-          Webhooks
-        </Link>{" "}
+        <PageLink to="/w/$workspace/webhooks">Webhooks</PageLink>{" "}
         <Declared declared={webhook.declared} />
       </>
     }
-    actions={<Actions workspace={workspace} webhook={webhook} />}
+    actions={<Actions webhook={webhook} />}
   >
     <div className="stack">
       {webhook.paused_reason && (
@@ -82,17 +81,17 @@ const WebhookView = ({ workspace, webhook }: ViewProps) => (
           ]}
         />
       </Card>
-      <Deliveries workspace={workspace} id={webhook.id} />
-      <DeadLetters workspace={workspace} id={webhook.id} />
+      <Deliveries id={webhook.id} />
+      <DeadLetters id={webhook.id} />
     </div>
   </Page>
 );
 
 type Dialog = "edit" | "rotate" | "replay" | "remove";
 
-function Actions({ workspace, webhook }: ViewProps) {
+function Actions({ webhook }: ViewProps) {
   const [dialog, setDialog] = useState<Dialog>();
-  const { test, isTesting, setState, isSettingState } = useChangeWebhooks(workspace);
+  const { test, isTesting, setState, isSettingState } = useChangeWebhooks();
   const { id, name, state } = webhook;
   const isActive = state === "active";
   const sendTest = () => void test(id).then(tellAttempt).catch(tellFailed);
@@ -103,7 +102,7 @@ function Actions({ workspace, webhook }: ViewProps) {
   return (
     <>
       <PermittedButton
-        needed={{ workspace, needs: "manage_external_integrations" }}
+        needs="manage_external_integrations"
         leftSection={<Send size={14} />}
         loading={isTesting}
         onClick={sendTest}
@@ -111,7 +110,7 @@ function Actions({ workspace, webhook }: ViewProps) {
         Send a test
       </PermittedButton>
       <PermittedButton
-        needed={{ workspace, needs: "admin" }}
+        needs="admin"
         variant="default"
         leftSection={isActive ? <Pause size={14} /> : <Play size={14} />}
         loading={isSettingState}
@@ -119,18 +118,13 @@ function Actions({ workspace, webhook }: ViewProps) {
       >
         {isActive ? "Pause" : "Resume"}
       </PermittedButton>
-      <RowActions of={name} needed={{ workspace, needs: "admin" }}>
+      <RowActions of={name} needs="admin">
         <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
         <Menu.Item onClick={() => setDialog("rotate")}>Rotate the secret…</Menu.Item>
         <Menu.Item onClick={() => setDialog("replay")}>Replay…</Menu.Item>
         <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
       </RowActions>
-      <Dialogs
-        workspace={workspace}
-        webhook={webhook}
-        dialog={dialog}
-        close={() => setDialog(undefined)}
-      />
+      <Dialogs webhook={webhook} dialog={dialog} close={() => setDialog(undefined)} />
     </>
   );
 }
@@ -140,18 +134,17 @@ interface DialogsProps extends ViewProps {
   close(): void;
 }
 
-function Dialogs({ workspace, webhook, dialog, close }: DialogsProps) {
+function Dialogs({ webhook, dialog, close }: DialogsProps) {
+  const workspace = useWorkspace();
   const [secret, setSecret] = useState<string>();
-  const { remove } = useChangeWebhooks(workspace);
+  const { remove } = useChangeWebhooks();
   const navigate = useNavigate();
   const { id, name } = webhook;
   return (
     <>
-      {dialog === "edit" && <EditWebhook workspace={workspace} webhook={webhook} close={close} />}
-      {dialog === "rotate" && (
-        <Rotate workspace={workspace} webhook={webhook} close={close} rotated={setSecret} />
-      )}
-      {dialog === "replay" && <Replay workspace={workspace} webhook={webhook} close={close} />}
+      {dialog === "edit" && <EditWebhook webhook={webhook} close={close} />}
+      {dialog === "rotate" && <Rotate webhook={webhook} close={close} rotated={setSecret} />}
+      {dialog === "replay" && <Replay webhook={webhook} close={close} />}
       {dialog === "remove" && (
         <Confirm
           title={`Remove ${name}`}

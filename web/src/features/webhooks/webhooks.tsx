@@ -1,4 +1,3 @@
-import { getRouteApi } from "@tanstack/react-router";
 import { Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -11,11 +10,8 @@ import { useWebhooks, type Webhook } from "./api.ts";
 import { Behind } from "./behind.tsx";
 import { EditWebhook } from "./edit-webhook.tsx";
 
-const route = getRouteApi("/w/$workspace/webhooks");
-
 export function WebhooksPage() {
-  const { workspace } = route.useParams();
-  const webhooks = useWebhooks(workspace);
+  const webhooks = useWebhooks();
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
   return (
@@ -25,18 +21,16 @@ export function WebhooksPage() {
       about="Where to deliver changes of users, in order and signed, with retries until they are accepted."
       icon={WebhookIcon}
       purpose="A webhook sends each change of a user to a URL of yours, as it happens."
-      needed={{ workspace, needs: "admin" }}
+      needs="admin"
       adds="Add a webhook"
       add={() => setAdding(true)}
       from={webhooks}
-      columns={columnsOf(workspace)}
+      columns={COLUMNS}
       rows={(body) => body.webhooks}
       keyOf={({ id }) => id}
       opens
     >
-      {isAdding && (
-        <EditWebhook workspace={workspace} close={() => setAdding(false)} created={setSecret} />
-      )}
+      {isAdding && <EditWebhook close={() => setAdding(false)} created={setSecret} />}
       {secret && (
         <SecretDialog
           title="The secret of the webhook"
@@ -48,12 +42,9 @@ export function WebhooksPage() {
   );
 }
 
-const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
+const COLUMNS: readonly Column<Webhook>[] = [
   column("Webhook", { sortBy: "name" }, (each) => (
-    <DeclaredName
-      of={each}
-      leadsTo={{ to: "/w/$workspace/webhooks/$id", params: { workspace, id: each.id } }}
-    />
+    <DeclaredName of={each} page="/w/$workspace/webhooks/$id" id={each.id} />
   )),
   column("URL", { sortBy: "url", oneLine: true }, ({ url }) => <bdi className="dim">{url}</bdi>),
   column("Behind since", { width: "10rem" }, (each) => <Behind webhook={each} />),

@@ -36,7 +36,7 @@ export function Workspaces() {
       icon={Layers}
       purpose="A workspace keeps the users of one product or brand."
       from={workspaces}
-      needed={{ needs: "add_remove_app_groups" }}
+      needs={{ company: "add_remove_app_groups" }}
       opens
       columns={COLUMNS}
       rows={(body) => body.workspaces}

@@ -1,5 +1,4 @@
 import { Select, TextInput } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
 import { Bell } from "lucide-react";
 import { GROUPS, useChangeEntries } from "../../api/entries.ts";
 import { type Group, useGroups } from "../../api/groups.ts";
@@ -10,8 +9,6 @@ import { Entries } from "../../components/entries.tsx";
 import { required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { channelName } from "../../components/tag.tsx";
-
-const route = getRouteApi("/w/$workspace/groups");
 
 const COLUMNS: readonly Column<Group>[] = [
   column("Name", (group) => (
@@ -30,8 +27,7 @@ const CHANNELS = (["email", "sms", "whatsapp"] as const).map((value) => ({
 }));
 
 export function GroupsPage() {
-  const { workspace } = route.useParams();
-  const { save, remove } = useChangeEntries(GROUPS, workspace);
+  const { save, remove } = useChangeEntries(GROUPS);
   return (
     <Entries
       title="Subscription groups"
@@ -40,8 +36,8 @@ export function GroupsPage() {
       icon={Bell}
       purpose="A group is a choice for users, such as a newsletter. Add the first one here, or declare it in a manifest."
       isPage
-      from={useGroups(workspace)}
-      needed={{ workspace, needs: "manage_subscription_groups" }}
+      from={useGroups()}
+      needs="manage_subscription_groups"
       columns={COLUMNS}
       rows={({ subscription_groups }) => subscription_groups}
       initial={(group) => valuesOf(group ?? { id: newId(), name: "", channel: "email" })}

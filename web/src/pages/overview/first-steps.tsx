@@ -5,6 +5,7 @@ import { type ReactNode, useState } from "react";
 import { useChangeApiKeys } from "../../api/credentials.ts";
 
 import { type Session, useSession } from "../../api/session.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
@@ -27,7 +28,8 @@ const kept = (what: "arrival" | "hidden", workspace: string) =>
   `rapport-first-${what}-${workspace}`;
 
 /** The first four steps with a new workspace; it disappears once they are taken. */
-export function FirstSteps({ workspace }: { readonly workspace: string }) {
+export function FirstSteps() {
+  const workspace = useWorkspace();
   const session = useSession();
   const [isHidden, setHidden] = useState(
     () => localStorage.getItem(kept("hidden", workspace)) !== null,
@@ -35,7 +37,6 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
   if (isHidden || !mayTake(session, workspace)) return null;
   return (
     <Steps
-      workspace={workspace}
       hide={() => {
         localStorage.setItem(kept("hidden", workspace), "1");
         setHidden(true);
@@ -44,12 +45,13 @@ export function FirstSteps({ workspace }: { readonly workspace: string }) {
   );
 }
 
-function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }) {
+function Steps({ hide }: { hide(): void }) {
+  const workspace = useWorkspace();
   const { administrator } = useSession();
   const [hasSeen, setSeen] = useState(
     () => localStorage.getItem(kept("arrival", workspace)) !== null,
   );
-  const done = useFirstSteps(workspace, administrator);
+  const done = useFirstSteps(administrator);
   if (!done) return null;
   const see = () => {
     localStorage.setItem(kept("arrival", workspace), "1");
@@ -59,7 +61,7 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
     {
       title: "Send an event",
       isDone: done.hasUsers,
-      children: <SendAnEvent workspace={workspace} />,
+      children: <SendAnEvent />,
     },
     {
       title: "See it arrive",
@@ -67,21 +69,11 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
       children: done.hasUsers ? (
         <p>
           It is here.{" "}
-          <FeatureLink
-            to="/w/$workspace/requests"
-            params={{ workspace }}
-            className="link"
-            onClick={see}
-          >
+          <FeatureLink to="/w/$workspace/requests" className="link" onClick={see}>
             Look at the request and its verdict
           </FeatureLink>
           , or{" "}
-          <FeatureLink
-            to="/w/$workspace/users"
-            params={{ workspace }}
-            className="link"
-            onClick={see}
-          >
+          <FeatureLink to="/w/$workspace/users" className="link" onClick={see}>
             at the user
           </FeatureLink>
           .
@@ -153,8 +145,8 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
 }
 
 /** A command with the address of this server and a key of its own, which is made when it is asked for. */
-function SendAnEvent({ workspace }: { readonly workspace: string }) {
-  const { create } = useChangeApiKeys(workspace);
+function SendAnEvent() {
+  const { create } = useChangeApiKeys();
   const [key, setKey] = useState<string>();
   const make = async () => {
     const name = `first-event-${Date.now().toString(36)}`;

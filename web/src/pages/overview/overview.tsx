@@ -17,7 +17,6 @@ const TABS = all
   .sort((one, other) => one.place - other.place);
 
 export function OverviewPage() {
-  const { workspace } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const shown = TABS.find(({ name }) => name === search.tab) ?? TABS[0];
@@ -38,7 +37,7 @@ export function OverviewPage() {
         />
       }
     >
-      <FirstSteps workspace={workspace} />
+      <FirstSteps />
       <Tabs
         value={name}
         onChange={(tab) => tab && void navigate({ search: { tab }, replace: true })}
@@ -53,7 +52,7 @@ export function OverviewPage() {
         </Tabs.List>
         <Tabs.Panel value={name}>
           <Suspense fallback={<Loading lines={8} />}>
-            <Tab workspace={workspace} period={period} />
+            <Tab period={period} />
           </Suspense>
         </Tabs.Panel>
       </Tabs>

@@ -1,4 +1,5 @@
 import { hooks } from "../../api/client.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 
 /* Which of the first steps with a workspace are taken. */
 
@@ -12,7 +13,8 @@ interface FirstSteps {
 const READ_EVERY_MS = 3_000;
 
 /** @param isAdministrator whether the person may see the colleagues. @returns undefined until all is known. */
-export function useFirstSteps(name: string, isAdministrator: boolean): FirstSteps | undefined {
+export function useFirstSteps(isAdministrator: boolean): FirstSteps | undefined {
+  const name = useWorkspace();
   const path = { params: { path: { name } } };
   const users = hooks.useQuery("get", "/admin/v1/workspaces/{name}/user-count", path, {
     refetchInterval: ({ state }) => (state.data && hasSome(state.data) ? false : READ_EVERY_MS),

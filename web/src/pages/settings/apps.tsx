@@ -30,8 +30,8 @@ const COLUMNS: readonly Column<App>[] = [
   column("app_id", { width: "42%" }, ({ id }) => <Id value={id} />),
 ];
 
-export function Apps({ workspace }: { readonly workspace: string }) {
-  const { save, remove } = useChangeEntries(APPS, workspace);
+export function Apps() {
+  const { save, remove } = useChangeEntries(APPS);
   return (
     <Entries
       title="Apps"
@@ -39,8 +39,8 @@ export function Apps({ workspace }: { readonly workspace: string }) {
       noun="app"
       icon={Smartphone}
       purpose="Events, purchases and push tokens name the app that they come from (app_id)."
-      from={useApps(workspace)}
-      needed={{ workspace, needs: "manage_apps" }}
+      from={useApps()}
+      needs="manage_apps"
       columns={COLUMNS}
       rows={({ apps }) => apps}
       initial={(app) => valuesOf(app ?? { id: newId(), name: "", platform: "web" })}

@@ -14,39 +14,28 @@ type Settings = Schemas["WorkspaceSettings"];
 type Values = Record<"company" | "logo_url" | "color" | "color_dark", string>;
 
 /** How the built-in preference page presents the workspace. */
-export function Brand({ workspace }: { readonly workspace: string }) {
-  const settings = useSettings(workspace);
+export function Brand() {
+  const settings = useSettings();
   return (
     <Card
       title="Brand"
       about={
         <>
           How the built-in{" "}
-          <FeatureLink
-            to="/w/$workspace/preference-centers"
-            params={{ workspace }}
-            className="link"
-          >
+          <FeatureLink to="/w/$workspace/preference-centers" className="link">
             preference pages
           </FeatureLink>{" "}
           present the workspace. Users see a change the next time they open their page.
         </>
       }
     >
-      <Loaded from={settings}>
-        {(body) => <BrandForm workspace={workspace} settings={body.settings} />}
-      </Loaded>
+      <Loaded from={settings}>{(body) => <BrandForm settings={body.settings} />}</Loaded>
     </Card>
   );
 }
 
-interface BrandFormProps {
-  readonly workspace: string;
-  readonly settings: Settings;
-}
-
-function BrandForm({ workspace, settings }: BrandFormProps) {
-  const change = useChangeSettings(workspace);
+function BrandForm({ settings }: { readonly settings: Settings }) {
+  const change = useChangeSettings();
   const stored = (settings.brand ?? {}) as Partial<Values>;
   const form = useForm<Values>({
     initialValues: { company: "", logo_url: "", color: "", color_dark: "", ...stored },
@@ -96,7 +85,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
         </div>
         <Group justify="flex-end">
           <PermittedButton
-            needed={{ workspace, needs: "admin" }}
+            needs="admin"
             type="submit"
             loading={saving.isPending}
             disabled={!form.isDirty()}

@@ -6,7 +6,7 @@ import { actions, type Column, column, DataTable } from "../../components/data-t
 import { Declared } from "../../components/declared.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { Card } from "../../components/page.tsx";
-import { type Needed, PermittedButton } from "../../components/permitted.tsx";
+import { type Needs, PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -37,7 +37,7 @@ interface CredentialsProps {
   readonly scopeTitle: string;
   readonly list: readonly Credential[];
   /** The permission for creating, rotating and revoking. */
-  readonly needed: Needed;
+  readonly needs: Needs;
   rotate(name: string): Promise<string>;
   revoke(name: string): Promise<unknown>;
   /** The form; it calls `created` with the secret. */
@@ -47,7 +47,7 @@ interface CredentialsProps {
 type Dialog = { readonly kind: "create" | "rotate" | "revoke"; readonly name: string };
 
 export function Credentials(props: CredentialsProps) {
-  const { noun, title, action, about, scopeTitle, list, needed, rotate, revoke, create } = props;
+  const { noun, title, action, about, scopeTitle, list, needs, rotate, revoke, create } = props;
   const [dialog, setDialog] = useState<Dialog>();
   const [secret, setSecret] = useState<string>();
   const close = () => setDialog(undefined);
@@ -58,7 +58,7 @@ export function Credentials(props: CredentialsProps) {
       flush
       actions={
         <PermittedButton
-          needed={needed}
+          needs={needs}
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "create", name: "" })}
@@ -69,7 +69,7 @@ export function Credentials(props: CredentialsProps) {
     >
       <DataTable
         label={title}
-        columns={columnsOf(scopeTitle, needed, setDialog)}
+        columns={columnsOf(scopeTitle, needs, setDialog)}
         rows={list}
         keyOf={(each) => `${each.name} ${each.created_at}`}
         empty={<Empty icon={KeyRound} title={`No ${noun}s yet`} />}
@@ -109,7 +109,7 @@ export function Credentials(props: CredentialsProps) {
 
 const columnsOf = (
   scopeTitle: string,
-  needed: Needed,
+  needs: Needs,
   open: (dialog: Dialog) => void,
 ): readonly Column<Credential>[] => [
   column("Name", { sortBy: "name" }, (each) => (
@@ -131,7 +131,7 @@ const columnsOf = (
   )),
   actions("4rem", (each) =>
     each.revoked_at ? null : (
-      <RowActions of={each.name} needed={needed}>
+      <RowActions of={each.name} needs={needs}>
         <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
         <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
       </RowActions>

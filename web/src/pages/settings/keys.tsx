@@ -5,9 +5,9 @@ import { FormDialog, required } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Credentials } from "./credentials.tsx";
 
-export function Keys({ workspace }: { readonly workspace: string }) {
-  const keys = useApiKeys(workspace);
-  const change = useChangeApiKeys(workspace);
+export function Keys() {
+  const keys = useApiKeys();
+  const change = useChangeApiKeys();
   return (
     <Loaded from={keys}>
       {({ api_keys }) => (
@@ -22,7 +22,7 @@ export function Keys({ workspace }: { readonly workspace: string }) {
             previousUntil: previous_key_until,
             scope: <Scope permissions={permissions} addresses={ip_allowlist} />,
           }))}
-          needed={{ workspace, needs: "admin" }}
+          needs="admin"
           rotate={change.rotate}
           revoke={change.revoke}
           create={(close, created) => (

@@ -29,14 +29,14 @@ const NUMBERS = [
   ["undo_days", "Days that a merge of users can be undone (0: never)", "30"],
 ] as const;
 
-export function Limits({ workspace }: { readonly workspace: string }) {
-  const settings = useSettings(workspace);
+export function Limits() {
+  const settings = useSettings();
   return (
     <Loaded from={settings}>
       {(body) => (
         <div className="stack">
-          <SettingsForm workspace={workspace} settings={body.settings} />
-          <RateLimits workspace={workspace} settings={body.settings} />
+          <SettingsForm settings={body.settings} />
+          <RateLimits settings={body.settings} />
         </div>
       )}
     </Loaded>
@@ -44,12 +44,11 @@ export function Limits({ workspace }: { readonly workspace: string }) {
 }
 
 interface PartProps {
-  readonly workspace: string;
   readonly settings: Settings;
 }
 
-function SettingsForm({ workspace, settings }: PartProps) {
-  const change = useChangeSettings(workspace);
+function SettingsForm({ settings }: PartProps) {
+  const change = useChangeSettings();
   const form = useForm<Record<string, unknown>>({
     initialValues: {
       ...Object.fromEntries(NUMBERS.map(([name]) => [name, settings[name] ?? ""])),
@@ -130,11 +129,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
             {...form.getInputProps("redirect_merged_ids", { type: "checkbox" })}
           />
           <Group justify="flex-end">
-            <PermittedButton
-              needed={{ workspace, needs: "admin" }}
-              type="submit"
-              loading={saving.isPending}
-            >
+            <PermittedButton needs="admin" type="submit" loading={saving.isPending}>
               Save
             </PermittedButton>
           </Group>
@@ -149,8 +144,8 @@ interface Row {
   readonly limit: Limit | undefined;
 }
 
-function RateLimits({ workspace, settings }: PartProps) {
-  const change = useChangeSettings(workspace);
+function RateLimits({ settings }: PartProps) {
+  const change = useChangeSettings();
   const [edited, setEdited] = useState<Row>();
   const limits = (settings.rate_limits ?? {}) as Readonly<Record<string, Limit>>;
   const rows = PERMISSIONS.map((permission) => ({ permission, limit: limits[permission] }));
@@ -163,7 +158,7 @@ function RateLimits({ workspace, settings }: PartProps) {
     >
       <DataTable
         label="Rate limits"
-        columns={columnsOf(workspace, setEdited)}
+        columns={columnsOf(setEdited)}
         rows={rows}
         keyOf={({ permission }) => permission}
       />
@@ -207,7 +202,7 @@ const DEFAULT = { requests: 1_000, per_seconds: 60 };
 const kindOf = (limit: Limit | undefined): string =>
   limit === undefined ? "default" : limit === "off" ? "off" : "own";
 
-const columnsOf = (workspace: string, edit: (row: Row) => void): readonly Column<Row>[] => [
+const columnsOf = (edit: (row: Row) => void): readonly Column<Row>[] => [
   column("Permission", ({ permission }) => permission),
   column("Limit", (row) => {
     if (row.limit === undefined) return <span className="dim">Default</span>;
@@ -216,7 +211,7 @@ const columnsOf = (workspace: string, edit: (row: Row) => void): readonly Column
   }),
   actions("5.5rem", (each) => (
     <PermittedButton
-      needed={{ workspace, needs: "admin" }}
+      needs="admin"
       variant="subtle"
       size="compact-xs"
       aria-label={`Edit the limit of ${each.permission}`}

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { readManifest } from "../../api/administration.ts";
+import { useWorkspace } from "../../api/workspace.ts";
 import { RAPPORT } from "../../components/command.ts";
 import { download } from "../../components/download.ts";
 import { Json } from "../../components/json.tsx";
@@ -9,7 +10,8 @@ import { Card } from "../../components/page.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 
 /** The declarations of this workspace, as a file that creates it elsewhere. */
-export function Manifest({ workspace }: { readonly workspace: string }) {
+export function Manifest() {
+  const workspace = useWorkspace();
   const manifest = useQuery({
     queryKey: ["manifest", workspace],
     queryFn: () => readManifest(workspace),

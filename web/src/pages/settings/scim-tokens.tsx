@@ -29,7 +29,7 @@ export function ScimTokens() {
             previousUntil: previous_token_until,
             scope: service_origin,
           }))}
-          needed={{ needs: "admin" }}
+          needs={{ company: "admin" }}
           rotate={change.rotate}
           revoke={change.revoke}
           create={(close, created) => (

@@ -39,7 +39,7 @@ export function SettingsPage() {
           </Link>
         ))}
       >
-        <shown.component workspace={workspace} />
+        <shown.component />
       </SettingsFrame>
     );
   }

@@ -9,19 +9,17 @@ interface ConfirmProps {
   readonly action: string;
   /** A text that has to be typed first, if the action cannot be undone. */
   readonly typed?: string;
-  close(): void;
   run(): Promise<unknown>;
 }
 
 /** Asks before what cannot be undone. */
-export const Confirm = ({ title, children, action, typed = "", close, run }: ConfirmProps) => (
+export const Confirm = ({ title, children, action, typed = "", run }: ConfirmProps) => (
   <FormDialog
     title={title}
     initial={{ typed: "" }}
     validate={{ typed: (text) => (text === typed ? null : `Type ${typed} to confirm.`) }}
     action={action}
     isDangerous
-    close={close}
     save={run}
   >
     {(form) => (

@@ -1,8 +1,9 @@
 import { Menu } from "@mantine/core";
 import type { FormValidateInput, UseFormReturnType } from "@mantine/form";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Confirm } from "./confirm.tsx";
 import { actions, type Column } from "./data-table.tsx";
+import { useDialog } from "./dialog.tsx";
 import { tellDone } from "./feedback.tsx";
 import { FormDialog, required } from "./form.tsx";
 import { List, type ListProps } from "./list.tsx";
@@ -39,26 +40,20 @@ interface EntriesProps<Body, Entry extends Named, Values extends Record<string, 
   readonly removal?: string;
 }
 
-type Dialog<Entry> = { readonly kind: "edit" | "remove"; readonly entry?: Entry };
-
 export function Entries<Body, Entry extends Named, Values extends Record<string, unknown>>(
   props: EntriesProps<Body, Entry, Values>,
 ) {
   const { noun, columns, remove } = props;
-  const [dialog, setDialog] = useState<Dialog<Entry>>();
-  const close = () => setDialog(undefined);
+  const { open, dialog } = useDialog();
   return (
     <List
       {...props}
       adds={`Add ${withArticle(noun)}`}
-      add={() => setDialog({ kind: "edit" })}
-      columns={[...columns.map(byName), ...(remove ? [actionsOf(props, setDialog)] : [])]}
+      add={() => open(<Edit {...props} />)}
+      columns={[...columns.map(byName), ...(remove ? [actionsOf(props, open)] : [])]}
       keyOf={({ id, name }) => id ?? name}
     >
-      {dialog?.kind === "edit" && <Edit {...props} entry={dialog.entry} close={close} />}
-      {dialog?.kind === "remove" && dialog.entry && (
-        <Remove {...props} entry={dialog.entry} close={close} />
-      )}
+      {dialog}
     </List>
   );
 }
@@ -70,26 +65,24 @@ const byName = <Entry extends Named>(column: Column<Entry>): Column<Entry> =>
 const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
 const actionsOf = <Body, Entry extends Named, Values extends Record<string, unknown>>(
-  { needs, isFixed = false, isKept }: EntriesProps<Body, Entry, Values>,
-  open: (dialog: Dialog<Entry>) => void,
+  props: EntriesProps<Body, Entry, Values>,
+  open: (dialog: ReactNode) => void,
 ): Column<Entry> =>
   actions("4rem", (entry) => (
-    <RowActions of={entry.name} needs={needs}>
-      {!isFixed && <Menu.Item onClick={() => open({ kind: "edit", entry })}>Edit…</Menu.Item>}
-      {!isKept?.(entry) && (
-        <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>
+    <RowActions of={entry.name} needs={props.needs}>
+      {!props.isFixed && (
+        <Menu.Item onClick={() => open(<Edit {...props} entry={entry} />)}>Edit…</Menu.Item>
+      )}
+      {!props.isKept?.(entry) && (
+        <Menu.Item onClick={() => open(<Remove {...props} entry={entry} />)}>Remove…</Menu.Item>
       )}
     </RowActions>
   ));
 
-interface Closing {
-  close(): void;
-}
-
 function Edit<Body, Entry extends Named, Values extends Record<string, unknown>>(
-  props: EntriesProps<Body, Entry, Values> & Closing & { readonly entry: Entry | undefined },
+  props: EntriesProps<Body, Entry, Values> & { readonly entry?: Entry },
 ) {
-  const { noun, entry, initial, validate, action = "Save", fields, save, close } = props;
+  const { noun, entry, initial, validate, action = "Save", fields, save } = props;
   const isNew = entry === undefined;
   return (
     <FormDialog
@@ -97,7 +90,6 @@ function Edit<Body, Entry extends Named, Values extends Record<string, unknown>>
       initial={initial(entry)}
       validate={{ name: required, ...validate } as FormValidateInput<Values>}
       action={isNew ? action : "Save"}
-      close={close}
       save={async (values) => {
         await save(values, isNew);
         tellDone(`Saved ${String(values.name).trim()}.`);
@@ -112,13 +104,11 @@ function Remove<Body, Entry extends Named, Values extends Record<string, unknown
   entry,
   remove,
   removal,
-  close,
-}: EntriesProps<Body, Entry, Values> & Closing & { readonly entry: Entry }) {
+}: EntriesProps<Body, Entry, Values> & { readonly entry: Entry }) {
   return (
     <Confirm
       title={`Remove ${entry.name}`}
       action="Remove"
-      close={close}
       run={async () => {
         await remove?.(entry);
         tellDone(`Removed ${entry.name}.`);

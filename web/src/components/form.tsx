@@ -3,7 +3,7 @@ import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantin
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { messageOf } from "../api/api-error.ts";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, useClose } from "./dialog.tsx";
 import { Notice } from "./states.tsx";
 
 /* The one pattern of forms: a dialog with fields, the server's refusal above them, and Save below. */
@@ -25,7 +25,6 @@ interface FormDialogProps<Values extends Record<string, unknown>> {
   readonly size?: string;
   /** Whether it does what cannot be undone. */
   readonly isDangerous?: boolean;
-  close(): void;
   /** Saves; the dialog closes once it is done, and stays with the reason if it fails. */
   save(values: Values): Promise<unknown>;
   children(form: UseFormReturnType<Values>): ReactNode;
@@ -33,11 +32,12 @@ interface FormDialogProps<Values extends Record<string, unknown>> {
 
 export function FormDialog<Values extends Record<string, unknown>>(props: FormDialogProps<Values>) {
   const { title, initial, validate, action = "Save", size = "md", isDangerous = false } = props;
-  const { close, save, children } = props;
+  const { save, children } = props;
+  const close = useClose();
   const form = useForm<Values>({ initialValues: initial, ...(validate && { validate }) });
   const saving = useMutation({ mutationFn: save, onSuccess: close });
   return (
-    <Dialog title={title} size={size} close={close}>
+    <Dialog title={title} size={size}>
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <SaveFailure error={saving.error} />

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CodeBlock } from "./code-block.tsx";
+import { useClose } from "./dialog.tsx";
 import { useReturnFocus } from "./return-focus.ts";
 import { Notice } from "./states.tsx";
 
@@ -11,7 +12,6 @@ interface SecretDialogProps {
   readonly label?: string;
   /** Above it, instead of the sentence that it is never shown again. */
   readonly children?: ReactNode;
-  close(): void;
 }
 
 /**
@@ -19,7 +19,8 @@ interface SecretDialogProps {
  * loses the secret.
  */
 export function SecretDialog(props: SecretDialogProps) {
-  const { title, secret, label = "Secret", children, close } = props;
+  const { title, secret, label = "Secret", children } = props;
+  const close = useClose();
   useReturnFocus();
   return (
     <Modal

@@ -10,12 +10,7 @@ export type MessagePlace =
   | { readonly campaign_id: string }
   | { readonly canvas_id: string; readonly step_id: string };
 
-interface AddMessageProps {
-  readonly place: MessagePlace;
-  close(): void;
-}
-
-export function AddMessage({ place, close }: AddMessageProps) {
+export function AddMessage({ place }: { readonly place: MessagePlace }) {
   const { putMessage } = useChangeCampaigns();
   return (
     <FormDialog
@@ -28,7 +23,6 @@ export function AddMessage({ place, close }: AddMessageProps) {
       }}
       validate={{ body: required }}
       size="lg"
-      close={close}
       save={async ({ channel, multi_language, subject, body }) => {
         await putMessage(newId(), {
           ...place,

@@ -1,10 +1,10 @@
 import { TextInput } from "@mantine/core";
 import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
-import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { useCampaigns, useCanvases, useChangeCampaigns } from "../../api/messages.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -36,11 +36,11 @@ export function CampaignsPage() {
   const campaigns = useCampaigns();
   const canvases = useCanvases();
   const change = useChangeCampaigns();
-  const [place, setPlace] = useState<MessagePlace>();
+  const { open, dialog } = useDialog();
   const shared = {
     purpose: "Add one here, or declare it in a manifest.",
     needs: NEEDS,
-    columns: columnsOf(setPlace),
+    columns: columnsOf((place) => open(<AddMessage place={place} />)),
     removal: "Its messages and their translations are removed with it.",
   };
   return (
@@ -115,7 +115,7 @@ export function CampaignsPage() {
           remove={({ id }) => change.removeCanvas(id)}
         />
       </div>
-      {place && <AddMessage place={place} close={() => setPlace(undefined)} />}
+      {dialog}
     </Page>
   );
 }

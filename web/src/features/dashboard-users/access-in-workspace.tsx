@@ -12,7 +12,6 @@ interface AccessInWorkspaceProps {
   /** Without a name: of a workspace that is chosen here. */
   readonly access: Access;
   readonly workspaces: readonly string[];
-  close(): void;
   save(access: Access): Promise<unknown>;
 }
 
@@ -28,7 +27,7 @@ interface Values extends Record<string, unknown> {
 }
 
 /** A person's permissions in one workspace: roles, single permissions, teams. */
-export function AccessInWorkspace({ access, workspaces, close, save }: AccessInWorkspaceProps) {
+export function AccessInWorkspace({ access, workspaces, save }: AccessInWorkspaceProps) {
   const isNew = access.appGroupName === "";
   const { team = [] } = access;
   return (
@@ -45,7 +44,6 @@ export function AccessInWorkspace({ access, workspaces, close, save }: AccessInW
         ),
       }}
       validate={{ workspace: required }}
-      close={close}
       save={(values) => save(accessOf(values))}
     >
       {(form) => {

@@ -1,7 +1,7 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
-import { useState } from "react";
+import type { ReactNode } from "react";
 import { useSession } from "../../api/session.ts";
 import {
   type OwnCredentials,
@@ -10,6 +10,7 @@ import {
 } from "../../api/sign-in.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
@@ -74,14 +75,21 @@ function Ways({ credentials }: CredentialsProps) {
   );
 }
 
-type Dialog = { readonly kind: "add" } | { readonly kind: "remove"; readonly id: string };
-
 function OwnPasskeys({ credentials }: CredentialsProps) {
   const { passkeys, passkeys_work: doWork } = credentials;
   const mayAdd = doWork && "PublicKeyCredential" in window;
-  const { addPasskey, removePasskey } = useChangeOwnCredentials();
-  const [dialog, setDialog] = useState<Dialog>();
-  const close = () => setDialog(undefined);
+  const { removePasskey } = useChangeOwnCredentials();
+  const { open, dialog } = useDialog();
+  const ask = (id: string) =>
+    open(
+      <RemoveWay
+        way="passkey"
+        credentials={credentials}
+        remove={(confirmation) => removePasskey(id, confirmation)}
+      >
+        It does not sign you in any more. Remove it from the device as well.
+      </RemoveWay>,
+    );
   return (
     <Card
       title="Passkeys"
@@ -92,7 +100,7 @@ function OwnPasskeys({ credentials }: CredentialsProps) {
           <Button
             size="xs"
             leftSection={<Plus size={14} />}
-            onClick={() => setDialog({ kind: "add" })}
+            onClick={() => open(<AddPasskey credentials={credentials} />)}
           >
             Add a passkey
           </Button>
@@ -101,7 +109,7 @@ function OwnPasskeys({ credentials }: CredentialsProps) {
     >
       <DataTable
         label="Passkeys"
-        columns={passkeyColumns((id) => setDialog({ kind: "remove", id }))}
+        columns={passkeyColumns(ask)}
         rows={passkeys}
         keyOf={({ id }) => id}
         empty={
@@ -112,57 +120,37 @@ function OwnPasskeys({ credentials }: CredentialsProps) {
           </Empty>
         }
       />
-      {dialog?.kind === "add" && (
-        <FormDialog
-          title="Add a passkey"
-          action="Continue"
-          initial={{ name: "This device", current_password: "" }}
-          validate={{ name: required, ...asking(credentials) }}
-          close={close}
-          save={async ({ name, current_password }) => {
-            await addPasskey(name.trim(), confirmed(current_password));
-            tellDone("Added the passkey.");
-          }}
-        >
-          {(form) => (
-            <>
-              <TextInput
-                label="Name"
-                description="To tell it from others, such as Laptop."
-                maxLength={100}
-                data-autofocus
-                {...form.getInputProps("name")}
-              />
-              <CurrentPassword
-                credentials={credentials}
-                {...form.getInputProps("current_password")}
-              />
-            </>
-          )}
-        </FormDialog>
-      )}
-      {dialog?.kind === "remove" && (
-        <FormDialog
-          title="Remove the passkey"
-          action="Remove"
-          isDangerous
-          initial={{ current_password: "" }}
-          validate={asking(credentials)}
-          close={close}
-          save={({ current_password }) => removePasskey(dialog.id, confirmed(current_password))}
-        >
-          {(form) => (
-            <>
-              <div>It does not sign you in any more. Remove it from the device as well.</div>
-              <CurrentPassword
-                credentials={credentials}
-                {...form.getInputProps("current_password")}
-              />
-            </>
-          )}
-        </FormDialog>
-      )}
+      {dialog}
     </Card>
+  );
+}
+
+function AddPasskey({ credentials }: CredentialsProps) {
+  const { addPasskey } = useChangeOwnCredentials();
+  return (
+    <FormDialog
+      title="Add a passkey"
+      action="Continue"
+      initial={{ name: "This device", current_password: "" }}
+      validate={{ name: required, ...asking(credentials) }}
+      save={async ({ name, current_password }) => {
+        await addPasskey(name.trim(), confirmed(current_password));
+        tellDone("Added the passkey.");
+      }}
+    >
+      {(form) => (
+        <>
+          <TextInput
+            label="Name"
+            description="To tell it from others, such as Laptop."
+            maxLength={100}
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+          <CurrentPassword credentials={credentials} {...form.getInputProps("current_password")} />
+        </>
+      )}
+    </FormDialog>
   );
 }
 
@@ -201,17 +189,43 @@ const CurrentPassword = ({ credentials, ...props }: CredentialsProps & Record<st
     />
   );
 
-const SHORTEST = 12;
+interface RemoveWayProps extends CredentialsProps {
+  readonly way: "passkey" | "password";
+  remove(confirmation: ReturnType<typeof confirmed>): Promise<unknown>;
+  readonly children: ReactNode;
+}
 
-const isLong = (text: string): string | null =>
-  [...text].length >= SHORTEST ? null : `At least ${SHORTEST} characters.`;
+const RemoveWay = ({ way, credentials, remove, children }: RemoveWayProps) => (
+  <FormDialog
+    title={`Remove the ${way}`}
+    action="Remove"
+    isDangerous
+    initial={{ current_password: "" }}
+    validate={asking(credentials)}
+    save={({ current_password }) => remove(confirmed(current_password))}
+  >
+    {(form) => (
+      <>
+        <div>{children}</div>
+        <CurrentPassword credentials={credentials} {...form.getInputProps("current_password")} />
+      </>
+    )}
+  </FormDialog>
+);
 
 function Password({ credentials }: CredentialsProps) {
   const { password_set_at: setAt } = credentials;
-  const { person } = useSession();
-  const { setPassword, removePassword } = useChangeOwnCredentials();
-  const [dialog, setDialog] = useState<"set" | "remove">();
-  const close = () => setDialog(undefined);
+  const { removePassword } = useChangeOwnCredentials();
+  const { open, dialog } = useDialog();
+  const ask = () =>
+    open(
+      <RemoveWay way="password" credentials={credentials} remove={removePassword}>
+        {credentials.passkeys.length > 0
+          ? "You sign in with a passkey from now on."
+          : "You have no passkey: you need a new link from a colleague to sign in again."}
+      </RemoveWay>,
+    );
+  const title = setAt ? "Change the password" : "Set a password";
   return (
     <Card
       title="Password"
@@ -221,12 +235,16 @@ function Password({ credentials }: CredentialsProps) {
       actions={
         <>
           {setAt && (
-            <Button size="xs" variant="default" onClick={() => setDialog("remove")}>
+            <Button size="xs" variant="default" onClick={ask}>
               Remove
             </Button>
           )}
-          <Button size="xs" variant="default" onClick={() => setDialog("set")}>
-            {setAt ? "Change the password" : "Set a password"}
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => open(<SetPassword title={title} credentials={credentials} />)}
+          >
+            {title}
           </Button>
         </>
       }
@@ -238,96 +256,78 @@ function Password({ credentials }: CredentialsProps) {
       ) : (
         <span className="dim">You have none.</span>
       )}
-      {dialog === "set" && (
-        <FormDialog
-          title={setAt ? "Change the password" : "Set a password"}
-          initial={{ password: "", again: "", current_password: "" }}
-          validate={{
-            password: isLong,
-            again: (text, { password }) =>
-              text === password ? null : "It differs from the first.",
-            ...asking(credentials),
-          }}
-          close={close}
-          save={async ({ password, current_password }) => {
-            await setPassword(password, confirmed(current_password));
-            tellDone("Saved the password. Your other sessions have ended.");
-          }}
-        >
-          {(form) => (
-            <>
-              {/* Password managers keep the password for this name. */}
-              <input type="hidden" autoComplete="username" value={person.user_name} readOnly />
-              <CurrentPassword
-                credentials={credentials}
-                {...form.getInputProps("current_password")}
-              />
-              <PasswordInput
-                label="New password"
-                description={`${SHORTEST} to 128 characters.`}
-                autoComplete="new-password"
-                maxLength={256}
-                data-autofocus
-                {...form.getInputProps("password")}
-              />
-              <PasswordInput
-                label="The same again"
-                autoComplete="new-password"
-                maxLength={256}
-                {...form.getInputProps("again")}
-              />
-            </>
-          )}
-        </FormDialog>
-      )}
-      {dialog === "remove" && (
-        <FormDialog
-          title="Remove the password"
-          action="Remove"
-          isDangerous
-          initial={{ current_password: "" }}
-          validate={asking(credentials)}
-          close={close}
-          save={({ current_password }) => removePassword(confirmed(current_password))}
-        >
-          {(form) => (
-            <Stack>
-              <div>
-                {credentials.passkeys.length > 0
-                  ? "You sign in with a passkey from now on."
-                  : "You have no passkey: you need a new link from a colleague to sign in again."}
-              </div>
-              <CurrentPassword
-                credentials={credentials}
-                {...form.getInputProps("current_password")}
-              />
-            </Stack>
-          )}
-        </FormDialog>
-      )}
+      {dialog}
     </Card>
+  );
+}
+
+const SHORTEST = 12;
+
+const isLong = (text: string): string | null =>
+  [...text].length >= SHORTEST ? null : `At least ${SHORTEST} characters.`;
+
+function SetPassword({ title, credentials }: CredentialsProps & { readonly title: string }) {
+  const { person } = useSession();
+  const { setPassword } = useChangeOwnCredentials();
+  return (
+    <FormDialog
+      title={title}
+      initial={{ password: "", again: "", current_password: "" }}
+      validate={{
+        password: isLong,
+        again: (text, { password }) => (text === password ? null : "It differs from the first."),
+        ...asking(credentials),
+      }}
+      save={async ({ password, current_password }) => {
+        await setPassword(password, confirmed(current_password));
+        tellDone("Saved the password. Your other sessions have ended.");
+      }}
+    >
+      {(form) => (
+        <>
+          {/* Password managers keep the password for this name. */}
+          <input type="hidden" autoComplete="username" value={person.user_name} readOnly />
+          <CurrentPassword credentials={credentials} {...form.getInputProps("current_password")} />
+          <PasswordInput
+            label="New password"
+            description={`${SHORTEST} to 128 characters.`}
+            autoComplete="new-password"
+            maxLength={256}
+            data-autofocus
+            {...form.getInputProps("password")}
+          />
+          <PasswordInput
+            label="The same again"
+            autoComplete="new-password"
+            maxLength={256}
+            {...form.getInputProps("again")}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }
 
 function OwnSessions({ credentials: { sessions } }: CredentialsProps) {
   const { endSession } = useChangeOwnCredentials();
-  const [id, setId] = useState<string>();
+  const { open, dialog } = useDialog();
+  const ask = (id: string) =>
+    open(
+      <Confirm
+        title="End this session"
+        action="End the session"
+        run={async () => {
+          await endSession(id);
+          if (sessions.some((each) => each.id === id && each.current)) location.reload();
+        }}
+      >
+        That browser is signed out at once.
+      </Confirm>,
+    );
   return (
     <Card title="Where you are signed in" flush>
-      <Sessions of={sessions} end={setId} />
-      {id && (
-        <Confirm
-          title="End this session"
-          action="End the session"
-          close={() => setId(undefined)}
-          run={async () => {
-            await endSession(id);
-            if (sessions.some((each) => each.id === id && each.current)) location.reload();
-          }}
-        >
-          That browser is signed out at once.
-        </Confirm>
-      )}
+      <Sessions of={sessions} end={ask} />
+      {dialog}
     </Card>
   );
 }

@@ -9,8 +9,8 @@ import {
   UserCheck,
   UserX,
 } from "lucide-react";
-import { useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog } from "../../components/form.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
@@ -80,12 +80,10 @@ const PersonView = ({ person }: PersonProps) => (
   </Page>
 );
 
-type Dialog = "edit" | "deactivate" | "sign-out" | "remove";
-
 const NEEDS = { company: "admin" } as const;
 
 function Actions({ person }: PersonProps) {
-  const [dialog, setDialog] = useState<Dialog>();
+  const { open, dialog } = useDialog();
   const { change } = useChangePeople();
   const reactivate = async () => {
     try {
@@ -96,12 +94,12 @@ function Actions({ person }: PersonProps) {
     }
   };
   const items: readonly (readonly [string, LucideIcon, () => void])[] = [
-    ["Edit…", Pencil, () => setDialog("edit")],
+    ["Edit…", Pencil, () => open(<EditPerson person={person} />)],
     person.active
-      ? ["Deactivate…", UserX, () => setDialog("deactivate")]
+      ? ["Deactivate…", UserX, () => open(<Deactivate person={person} />)]
       : ["Reactivate", UserCheck, () => void reactivate()],
-    ["Sign out everywhere…", LogOut, () => setDialog("sign-out")],
-    ["Remove…", Trash2, () => setDialog("remove")],
+    ["Sign out everywhere…", LogOut, () => open(<SignOut person={person} />)],
+    ["Remove…", Trash2, () => open(<Remove person={person} />)],
   ];
   return (
     <>
@@ -119,79 +117,75 @@ function Actions({ person }: PersonProps) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      {dialog && <Dialogs person={person} dialog={dialog} close={() => setDialog(undefined)} />}
+      {dialog}
     </>
   );
 }
 
-interface DialogsProps extends PersonProps {
-  readonly dialog: Dialog;
-  close(): void;
+function EditPerson({ person }: PersonProps) {
+  const { change } = useChangePeople();
+  const { id, given_name, family_name, department } = person;
+  return (
+    <FormDialog
+      title={`Edit ${nameOfPerson(person)}`}
+      initial={{ given_name, family_name, department: department as string }}
+      save={(values) => change(id, values as Parameters<typeof change>[1])}
+    >
+      {(form) => <PersonFields form={form} />}
+    </FormDialog>
+  );
 }
 
-function Dialogs({ person, dialog, close }: DialogsProps) {
-  const { change, remove, signOut, refresh } = useChangePeople();
-  const navigate = useNavigate();
-  const { id, given_name, family_name, department } = person;
+function Deactivate({ person }: PersonProps) {
+  const { change } = useChangePeople();
   const name = nameOfPerson(person);
-  switch (dialog) {
-    case "edit":
-      return (
-        <FormDialog
-          title={`Edit ${name}`}
-          initial={{ given_name, family_name, department: department as string }}
-          close={close}
-          save={(values) => change(id, values as Parameters<typeof change>[1])}
-        >
-          {(form) => <PersonFields form={form} />}
-        </FormDialog>
-      );
-    case "deactivate":
-      return (
-        <Confirm
-          title={`Deactivate ${name}`}
-          action="Deactivate"
-          close={close}
-          run={() => change(id, { active: false })}
-        >
-          {name} is signed out in every browser and cannot sign in until you reactivate them.
-          Permissions are kept.
-        </Confirm>
-      );
-    case "sign-out":
-      return (
-        <Confirm
-          title={`Sign ${name} out everywhere`}
-          action="Sign out"
-          close={close}
-          run={async () => {
-            const count = await signOut(id);
-            tellDone(count === 1 ? "Ended 1 session." : `Ended ${count} sessions.`);
-          }}
-        >
-          Every session of {name} ends at once. They can sign in again.
-        </Confirm>
-      );
-    case "remove":
-      return (
-        <Confirm
-          title={`Remove ${name}`}
-          action="Remove"
-          typed={person.user_name}
-          close={close}
-          run={async () => {
-            await remove(id);
-            tellDone(`Removed ${name}.`);
-            await navigate({
-              to: "/company/$section",
-              params: { section: "dashboard-users" },
-            });
-            await refresh();
-          }}
-        >
-          {name} is signed out in every browser and loses all permissions.
-          {person.from_scim && " The identity provider may create them again."}
-        </Confirm>
-      );
-  }
+  return (
+    <Confirm
+      title={`Deactivate ${name}`}
+      action="Deactivate"
+      run={() => change(person.id, { active: false })}
+    >
+      {name} is signed out in every browser and cannot sign in until you reactivate them.
+      Permissions are kept.
+    </Confirm>
+  );
+}
+
+function SignOut({ person }: PersonProps) {
+  const { signOut } = useChangePeople();
+  const name = nameOfPerson(person);
+  return (
+    <Confirm
+      title={`Sign ${name} out everywhere`}
+      action="Sign out"
+      run={async () => {
+        const count = await signOut(person.id);
+        tellDone(count === 1 ? "Ended 1 session." : `Ended ${count} sessions.`);
+      }}
+    >
+      Every session of {name} ends at once. They can sign in again.
+    </Confirm>
+  );
+}
+
+function Remove({ person }: PersonProps) {
+  const { remove, refresh } = useChangePeople();
+  const navigate = useNavigate();
+  const name = nameOfPerson(person);
+  return (
+    <Confirm
+      title={`Remove ${name}`}
+      action="Remove"
+      typed={person.user_name}
+      run={async () => {
+        await remove(person.id);
+        tellDone(`Removed ${name}.`);
+        await navigate({ to: "/company/$section", params: { section: "dashboard-users" } });
+        await refresh();
+      }}
+    >
+      {name} is signed out in every browser and loses all permissions.
+      {person.from_scim && " The identity provider may create them again."}
+    </Confirm>
+  );
 }

@@ -1,17 +1,13 @@
 import { MultiSelect, Select, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus, UserSearch, Users } from "lucide-react";
-import { useRef, useState } from "react";
+import type { ReactNode } from "react";
 import { DEPARTMENTS } from "../../../../src/features/dashboard-users/departments.ts";
 import { usePermissionSets } from "../../api/administration.ts";
 import { useSession } from "../../api/session.ts";
-import {
-  type Invitation,
-  inviteNew,
-  useOwnCredentials,
-  useSetLocalSignIn,
-} from "../../api/sign-in.ts";
+import { inviteNew, useOwnCredentials, useSetLocalSignIn } from "../../api/sign-in.ts";
 import { type Column, column } from "../../components/data-table.tsx";
+import { Closing, useDialog } from "../../components/dialog.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
@@ -31,7 +27,7 @@ const route = getRouteApi("/company/$section");
 export function DashboardUsers() {
   const { query = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isAdding, setAdding] = useState(false);
+  const { open, dialog } = useDialog();
   const pages = usePeople(query);
   return (
     <Card
@@ -43,7 +39,7 @@ export function DashboardUsers() {
           needs={{ company: "admin" }}
           size="xs"
           leftSection={<Plus size={14} />}
-          onClick={() => setAdding(true)}
+          onClick={() => open(<AddPerson open={open} />)}
         >
           Add a colleague
         </PermittedButton>
@@ -67,7 +63,7 @@ export function DashboardUsers() {
         opens
         empty={query ? <NobodyFound query={query} /> : <NoPeople />}
       />
-      {isAdding && <AddPerson close={() => setAdding(false)} />}
+      {dialog}
     </Card>
   );
 }
@@ -136,44 +132,10 @@ const COLUMNS: readonly Column<Person>[] = [
   )),
 ];
 
-interface Added {
-  readonly id: string;
-  readonly name: string;
-  /** Absent where people sign in with the identity provider only. */
-  readonly invitation?: Invitation;
-}
-
-type Invited = Required<Added>;
-
-/** Adds a colleague with a role, and shows the link that invites them. */
-function AddPerson({ close }: { close(): void }) {
+/** Adds a colleague with a role, and opens their page; before it the link that invites them, if there is one. */
+function AddPerson({ open }: { open(dialog: ReactNode): void }) {
   const navigate = useNavigate();
-  const [invited, setInvited] = useState<Invited>();
-  // The form closes once it is saved, but the link has still to be shown.
-  const isShown = useRef(false);
-  const open = async (id: string) => {
-    close();
-    await navigate({ to: "/company/dashboard-users/$id", params: { id } });
-  };
-  if (invited) return <LinkDialog {...invited} close={() => void open(invited.id)} />;
-  return (
-    <AddForm
-      close={() => isShown.current || close()}
-      added={async ({ invitation, ...person }) => {
-        if (!invitation) return open(person.id);
-        isShown.current = true;
-        setInvited({ ...person, invitation });
-      }}
-    />
-  );
-}
-
-interface AddFormProps {
-  close(): void;
-  added(person: Added): Promise<void>;
-}
-
-function AddForm({ close, added }: AddFormProps) {
+  const show = (id: string) => navigate({ to: "/company/dashboard-users/$id", params: { id } });
   const { create } = useChangePeople();
   const isLocalOn = useIsLocalOn();
   const { workspaces } = useSession();
@@ -192,7 +154,6 @@ function AddForm({ close, added }: AddFormProps) {
         workspaces: workspaces.slice(0, 1) as string[],
       }}
       validate={{ user_name: required, given_name: required }}
-      close={close}
       save={async ({ role, workspaces: chosen, ...values }) => {
         const appGroup = chosen.map((appGroupName) => ({
           appGroupName,
@@ -202,7 +163,14 @@ function AddForm({ close, added }: AddFormProps) {
         const { id } = await create(body as Parameters<typeof create>[0]);
         const name = `${values.given_name} ${values.family_name}`.trim();
         tellDone(`Added ${name}.`);
-        await added({ id, name, ...(isLocalOn && { invitation: await inviteNew(id) }) });
+        if (!isLocalOn) return show(id);
+        const invitation = await inviteNew(id);
+        const close = () => void show(id);
+        return open(
+          <Closing value={close}>
+            <LinkDialog name={name} invitation={invitation} />
+          </Closing>,
+        );
       }}
     >
       {(form) => {

@@ -1,5 +1,4 @@
 import { MailPlus } from "lucide-react";
-import { useState } from "react";
 import { useSession } from "../../api/session.ts";
 import {
   type Invitation,
@@ -8,6 +7,7 @@ import {
   useOwnCredentials,
 } from "../../api/sign-in.ts";
 import { Confirm } from "../../components/confirm.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -22,12 +22,11 @@ import { Sessions } from "./sessions.tsx";
 interface LinkDialogProps {
   readonly name: string;
   readonly invitation: Invitation;
-  close(): void;
 }
 
 /** The link, shown this once. */
-export const LinkDialog = ({ name, invitation, close }: LinkDialogProps) => (
-  <SecretDialog title={`The link for ${name}`} secret={invitation.url} label="Link" close={close}>
+export const LinkDialog = ({ name, invitation }: LinkDialogProps) => (
+  <SecretDialog title={`The link for ${name}`} secret={invitation.url} label="Link">
     {invitation.mailed && <Notice tone="good">It was mailed to {name} as well.</Notice>}
     <Notice tone="warn">
       Send it to {name} alone: whoever opens it first signs in as {name}. It works once, until{" "}
@@ -45,11 +44,31 @@ export function SignInOf({ person }: { readonly person: Person }) {
   const { invite, remove, endSession } = useChangeCredentialsOf(person.id);
   const isLocalOn = useIsLocalOn();
   const { person: own } = useSession();
-  const [invitation, setInvitation] = useState<Invitation>();
-  const [dialog, setDialog] = useState<"remove" | { readonly session: string }>();
-  const close = () => setDialog(undefined);
+  const { open, dialog } = useDialog();
   const name = nameOfPerson(person);
   const isOwn = own.id === person.id;
+  const showLink = (invitation: Invitation) =>
+    open(<LinkDialog name={name} invitation={invitation} />);
+  const askRemoval = () =>
+    open(
+      <Confirm
+        title={`Remove how ${name} signs in`}
+        action="Remove"
+        run={async () => {
+          await remove();
+          tellDone(`${name} needs a new link to sign in.`);
+        }}
+      >
+        Password, passkeys, links and sessions of {name} end at once, as after the loss of a device.
+        Permissions stay.
+      </Confirm>,
+    );
+  const askEnd = (session: string) =>
+    open(
+      <Confirm title="End this session" action="End the session" run={() => endSession(session)}>
+        {name} is signed out in that browser at once, and can sign in again.
+      </Confirm>,
+    );
   return (
     <>
       <Card
@@ -65,7 +84,7 @@ export function SignInOf({ person }: { readonly person: Person }) {
               needs={{ company: "admin" }}
               size="xs"
               variant="default"
-              onClick={() => setDialog("remove")}
+              onClick={askRemoval}
             >
               Remove all ways
             </PermittedButton>
@@ -74,7 +93,7 @@ export function SignInOf({ person }: { readonly person: Person }) {
               size="xs"
               leftSection={<MailPlus size={14} />}
               disabled={!isLocalOn || !person.active || isOwn}
-              onClick={() => void invite().then(setInvitation, tellFailed)}
+              onClick={() => void invite().then(showLink, tellFailed)}
             >
               Invite
             </PermittedButton>
@@ -99,42 +118,10 @@ export function SignInOf({ person }: { readonly person: Person }) {
       </Card>
       <Card title="Sessions" flush>
         <Loaded from={credentials} lines={3}>
-          {({ sessions }) => (
-            <Sessions
-              of={sessions}
-              needs={{ company: "admin" }}
-              end={(session) => setDialog({ session })}
-            />
-          )}
+          {({ sessions }) => <Sessions of={sessions} needs={{ company: "admin" }} end={askEnd} />}
         </Loaded>
       </Card>
-      {invitation && (
-        <LinkDialog name={name} invitation={invitation} close={() => setInvitation(undefined)} />
-      )}
-      {dialog === "remove" && (
-        <Confirm
-          title={`Remove how ${name} signs in`}
-          action="Remove"
-          close={close}
-          run={async () => {
-            await remove();
-            tellDone(`${name} needs a new link to sign in.`);
-          }}
-        >
-          Password, passkeys, links and sessions of {name} end at once, as after the loss of a
-          device. Permissions stay.
-        </Confirm>
-      )}
-      {typeof dialog === "object" && (
-        <Confirm
-          title="End this session"
-          action="End the session"
-          close={close}
-          run={() => endSession(dialog.session)}
-        >
-          {name} is signed out in that browser at once, and can sign in again.
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
+import { Closing } from "../../components/dialog.tsx";
 import { FormDialog } from "../../components/form.tsx";
 import { Absent, Card } from "../../components/page.tsx";
 import { PermissionChoice } from "../../components/permission-choice.tsx";
@@ -81,55 +82,52 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
           }
         />
       </Card>
-      {dialog?.kind === "company" && (
-        <CompanyDialog
-          permissions={companyPermissions}
-          close={close}
-          save={(chosen) => save(chosen, appGroup)}
-        />
-      )}
-      {dialog?.kind === "edit" && (
-        <AccessInWorkspace
-          access={dialog.access}
-          workspaces={others}
-          close={close}
-          save={(access) =>
-            save(
-              companyPermissions,
-              appGroup.some(({ appGroupName }) => appGroupName === access.appGroupName)
-                ? appGroup.map((each) =>
-                    each.appGroupName === access.appGroupName ? access : each,
-                  )
-                : [...appGroup, access],
-            )
-          }
-        />
-      )}
-      {dialog?.kind === "remove" && (
-        <Confirm
-          title={`Remove ${dialog.access.appGroupName}`}
-          action="Remove"
-          close={close}
-          run={() => save(companyPermissions, without(dialog.access.appGroupName))}
-        >
-          The person loses every permission in this workspace with the next request.
-        </Confirm>
-      )}
+      <Closing value={close}>
+        {dialog?.kind === "company" && (
+          <CompanyDialog
+            permissions={companyPermissions}
+            save={(chosen) => save(chosen, appGroup)}
+          />
+        )}
+        {dialog?.kind === "edit" && (
+          <AccessInWorkspace
+            access={dialog.access}
+            workspaces={others}
+            save={(access) =>
+              save(
+                companyPermissions,
+                appGroup.some(({ appGroupName }) => appGroupName === access.appGroupName)
+                  ? appGroup.map((each) =>
+                      each.appGroupName === access.appGroupName ? access : each,
+                    )
+                  : [...appGroup, access],
+              )
+            }
+          />
+        )}
+        {dialog?.kind === "remove" && (
+          <Confirm
+            title={`Remove ${dialog.access.appGroupName}`}
+            action="Remove"
+            run={() => save(companyPermissions, without(dialog.access.appGroupName))}
+          >
+            The person loses every permission in this workspace with the next request.
+          </Confirm>
+        )}
+      </Closing>
     </>
   );
 }
 
 interface CompanyDialogProps {
   readonly permissions: CompanyPermissions;
-  close(): void;
   save(permissions: CompanyPermissions): Promise<unknown>;
 }
 
-const CompanyDialog = ({ permissions, close, save }: CompanyDialogProps) => (
+const CompanyDialog = ({ permissions, save }: CompanyDialogProps) => (
   <FormDialog
     title="Company permissions"
     initial={{ permissions: [...permissions] }}
-    close={close}
     save={({ permissions: chosen }) => save(chosen)}
   >
     {(form) => (

@@ -5,6 +5,7 @@ import { useMemo, useState } from "react";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
+import { Closing, useDialog } from "../../components/dialog.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
@@ -74,7 +75,7 @@ function Editor({ id, stored }: EditorProps) {
   const [center, setCenter] = useState(stored);
   const [saved, setSaved] = useState(stored);
   const [tab, setTab] = useState<Tab>("page");
-  const [isWithdrawing, setWithdrawing] = useState(false);
+  const { open, dialog } = useDialog();
   const [shown, setShown] = useState<Shown>({ externalId: "", locale: "", screen: "wide" });
   const { put, isSaving } = useChangeCenters();
   const [wanted] = useDebouncedValue(center, REST_MS);
@@ -100,6 +101,17 @@ function Editor({ id, stored }: EditorProps) {
   const faults = preview.data?.faults ?? NO_FAULTS;
   const isDraft = center.state === "draft";
   const isChanged = !isSame(center, saved);
+  const askToWithdraw = () =>
+    open(
+      <Confirm
+        title={`Make ${center.name} a draft`}
+        action="Make it a draft"
+        run={() => save({ state: "draft" })}
+      >
+        Users who open their links see a page that says that it is not available, until you publish
+        it again. What they chose is kept.
+      </Confirm>,
+    );
   // Also while the code has the focus, which is an editable text.
   useHotkeys([["mod+S", () => void save()]], [], true);
   return (
@@ -118,7 +130,7 @@ function Editor({ id, stored }: EditorProps) {
           <PermittedButton
             needs="manage_email_settings"
             variant="default"
-            onClick={() => (isDraft ? void save({ state: "active" }) : setWithdrawing(true))}
+            onClick={() => (isDraft ? void save({ state: "active" }) : askToWithdraw())}
           >
             {isDraft ? "Save and publish" : "Make it a draft…"}
           </PermittedButton>
@@ -167,17 +179,7 @@ function Editor({ id, stored }: EditorProps) {
         />
       </div>
       <Leaving isChanged={isChanged} />
-      {isWithdrawing && (
-        <Confirm
-          title={`Make ${center.name} a draft`}
-          action="Make it a draft"
-          close={() => setWithdrawing(false)}
-          run={() => save({ state: "draft" })}
-        >
-          Users who open their links see a page that says that it is not available, until you
-          publish it again. What they chose is kept.
-        </Confirm>
-      )}
+      {dialog}
     </Page>
   );
 }
@@ -194,14 +196,11 @@ function Leaving({ isChanged }: { readonly isChanged: boolean }) {
   });
   if (status !== "blocked") return null;
   return (
-    <Confirm
-      title="Leave without saving?"
-      action="Discard changes"
-      close={reset}
-      run={async () => proceed()}
-    >
-      What you changed on this page is not saved yet.
-    </Confirm>
+    <Closing value={reset}>
+      <Confirm title="Leave without saving?" action="Discard changes" run={async () => proceed()}>
+        What you changed on this page is not saved yet.
+      </Confirm>
+    </Closing>
   );
 }
 
@@ -298,36 +297,37 @@ function More({ id, name }: MoreProps) {
   const workspace = useWorkspace();
   const { remove } = useChangeCenters();
   const navigate = useNavigate();
-  const [isOpen, setOpen] = useState(false);
+  const { open, dialog } = useDialog();
+  const askToRemove = () =>
+    open(
+      <Confirm
+        title={`Remove ${name}`}
+        action="Remove"
+        typed={name}
+        run={async () => {
+          await remove(id);
+          await navigate({
+            to: "/w/$workspace/preference-centers",
+            params: { workspace },
+            // Unsaved changes are lost with the center.
+            ignoreBlocker: true,
+          });
+        }}
+      >
+        Its links stop working. What users chose is kept.
+      </Confirm>,
+    );
   return (
     <>
       <RowActions of={name}>
         <Menu.Item onClick={() => void copyPreviewLink(workspace, id)}>
           Copy a preview link
         </Menu.Item>
-        <PermittedItem needs="manage_email_settings" onClick={() => setOpen(true)}>
+        <PermittedItem needs="manage_email_settings" onClick={askToRemove}>
           Remove…
         </PermittedItem>
       </RowActions>
-      {isOpen && (
-        <Confirm
-          title={`Remove ${name}`}
-          action="Remove"
-          typed={name}
-          close={() => setOpen(false)}
-          run={async () => {
-            await remove(id);
-            await navigate({
-              to: "/w/$workspace/preference-centers",
-              params: { workspace },
-              // Unsaved changes are lost with the center.
-              ignoreBlocker: true,
-            });
-          }}
-        >
-          Its links stop working. What users chose is kept.
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

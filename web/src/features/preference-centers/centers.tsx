@@ -1,12 +1,12 @@
 import { TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { SlidersHorizontal } from "lucide-react";
-import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { List } from "../../components/list.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -15,11 +15,8 @@ import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
 
 export function CentersPage() {
-  const workspace = useWorkspace();
   const centers = useCenters();
-  const { put } = useChangeCenters();
-  const navigate = useNavigate();
-  const [isAdding, setAdding] = useState(false);
+  const { open, dialog } = useDialog();
   return (
     <List
       isPage
@@ -29,40 +26,46 @@ export function CentersPage() {
       purpose="A new center has a ready page in 20 and more languages, which you can replace with your own."
       needs="manage_email_settings"
       adds="Add a center"
-      add={() => setAdding(true)}
+      add={() => open(<AddCenter />)}
       from={centers}
       columns={COLUMNS}
       rows={(body) => body.preference_centers}
       keyOf={({ id }) => id}
       opens
     >
-      {isAdding && (
-        <FormDialog
-          title="Add a preference center"
-          initial={{ name: "" }}
-          validate={{ name: required }}
-          action="Create a draft"
-          close={() => setAdding(false)}
-          save={async ({ name }) => {
-            const id = newId();
-            await put(id, { name, state: "draft" });
-            await navigate({
-              to: "/w/$workspace/preference-centers/$id",
-              params: { workspace, id },
-            });
-          }}
-        >
-          {(form) => (
-            <TextInput
-              label="Name"
-              description="Letters, digits, hyphens and underscores."
-              data-autofocus
-              {...form.getInputProps("name")}
-            />
-          )}
-        </FormDialog>
-      )}
+      {dialog}
     </List>
+  );
+}
+
+function AddCenter() {
+  const workspace = useWorkspace();
+  const { put } = useChangeCenters();
+  const navigate = useNavigate();
+  return (
+    <FormDialog
+      title="Add a preference center"
+      initial={{ name: "" }}
+      validate={{ name: required }}
+      action="Create a draft"
+      save={async ({ name }) => {
+        const id = newId();
+        await put(id, { name, state: "draft" });
+        await navigate({
+          to: "/w/$workspace/preference-centers/$id",
+          params: { workspace, id },
+        });
+      }}
+    >
+      {(form) => (
+        <TextInput
+          label="Name"
+          description="Letters, digits, hyphens and underscores."
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
+      )}
+    </FormDialog>
   );
 }
 

@@ -10,7 +10,7 @@ import {
 import { useAttributeNames } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { RAPPORT } from "../../components/command.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, useClose } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -21,7 +21,6 @@ interface ExportUsersProps {
   readonly fileName: string;
   /** About how many users there are. */
   readonly expected: number | undefined;
-  close(): void;
 }
 
 const FIRST_COLUMNS = ["external_id", "first_name", "last_name", "email", "country"];
@@ -30,7 +29,8 @@ const FIRST_COLUMNS = ["external_id", "first_name", "last_name", "email", "count
 const MOST_EXPORTED = 500_000;
 
 /** Downloads the users who meet a filter as a CSV with chosen columns. */
-export function ExportUsers({ filter, fileName, expected, close }: ExportUsersProps) {
+export function ExportUsers({ filter, fileName, expected }: ExportUsersProps) {
+  const close = useClose();
   const workspace = useWorkspace();
   const names = useAttributeNames();
   const [columns, setColumns] = useState<string[]>(FIRST_COLUMNS);
@@ -70,7 +70,7 @@ export function ExportUsers({ filter, fileName, expected, close }: ExportUsersPr
   const custom = names.data?.entries.map(({ name }) => name) ?? [];
   const share = expected ? Math.min(99, (100 * done) / expected) : 50;
   return (
-    <Dialog title="Export users" close={close}>
+    <Dialog title="Export users">
       <Stack>
         <SaveFailure error={exporting.error} />
         <MultiSelect

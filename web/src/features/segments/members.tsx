@@ -4,6 +4,7 @@ import { useState } from "react";
 import { fullNameOf } from "../../api/name-of.ts";
 import type { Profile } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
+import { Closing } from "../../components/dialog.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -79,12 +80,9 @@ export function Members({ filter, fileName, expected }: MembersProps) {
         ))}
       </ul>
       {isExporting && (
-        <ExportUsers
-          filter={filter}
-          fileName={fileName}
-          expected={expected}
-          close={() => setExporting(false)}
-        />
+        <Closing value={() => setExporting(false)}>
+          <ExportUsers filter={filter} fileName={fileName} expected={expected} />
+        </Closing>
       )}
       <Explain filter={filter} />
     </Card>

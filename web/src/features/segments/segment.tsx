@@ -7,6 +7,7 @@ import { ApiError } from "../../api/api-error.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -184,10 +185,23 @@ function Save({ id, segment, draft, isOpen }: SaveProps) {
   const workspace = useWorkspace();
   const { put, remove } = useChangeSegments();
   const navigate = useNavigate();
-  const [isRemoving, setRemoving] = useState(false);
+  const { open, dialog } = useDialog();
   const needs = "edit_segments";
   const { name, description, tags, filter } = draft;
-  const back = () => navigate({ to: "/w/$workspace/segments", params: { workspace } });
+  const askToRemove = () =>
+    open(
+      <Confirm
+        title={`Remove ${name}?`}
+        action="Remove"
+        run={async () => {
+          await remove(id);
+          tellDone(`${name} is removed.`);
+          await navigate({ to: "/w/$workspace/segments", params: { workspace } });
+        }}
+      >
+        Its recorded sizes are deleted too.
+      </Confirm>,
+    );
   const saving = useMutation({
     mutationFn: () =>
       put(id, {
@@ -216,7 +230,7 @@ function Save({ id, segment, draft, isOpen }: SaveProps) {
           Save
         </PermittedButton>
         {segment && (
-          <PermittedButton needs={needs} variant="default" onClick={() => setRemoving(true)}>
+          <PermittedButton needs={needs} variant="default" onClick={askToRemove}>
             Remove
           </PermittedButton>
         )}
@@ -226,20 +240,7 @@ function Save({ id, segment, draft, isOpen }: SaveProps) {
         <summary>For a manifest, or as JSON</summary>
         <CodeBlock code={yamlOf(id, draft)} label="the segment for a manifest" />
       </details>
-      {isRemoving && (
-        <Confirm
-          title={`Remove ${name}?`}
-          action="Remove"
-          close={() => setRemoving(false)}
-          run={async () => {
-            await remove(id);
-            tellDone(`${name} is removed.`);
-            await back();
-          }}
-        >
-          Its recorded sizes are deleted too.
-        </Confirm>
-      )}
+      {dialog}
     </>
   );
 }

@@ -9,7 +9,7 @@ import {
   importTranslations,
 } from "../../api/messages.ts";
 import { useWorkspace } from "../../api/workspace.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, useClose, useDialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -24,7 +24,7 @@ interface FilesProps {
 /** Translations as files for translators: out and in. */
 export function Files({ message }: FilesProps) {
   const workspace = useWorkspace();
-  const [isImporting, setImporting] = useState(false);
+  const { open, dialog } = useDialog();
   const save = async (kind: FileKind) => {
     try {
       const { text, type } = await exportTranslations(workspace, message.id, kind);
@@ -50,11 +50,11 @@ export function Files({ message }: FilesProps) {
         needs="send_campaigns_canvases"
         variant="default"
         leftSection={<Upload size={15} />}
-        onClick={() => setImporting(true)}
+        onClick={() => open(<ImportDialog id={message.id} />)}
       >
         Import
       </PermittedButton>
-      {isImporting && <ImportDialog id={message.id} close={() => setImporting(false)} />}
+      {dialog}
     </>
   );
 }
@@ -67,12 +67,8 @@ const fileName = ({ of, channel }: FilesProps["message"]): string =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 100);
 
-interface ImportDialogProps {
-  readonly id: string;
-  close(): void;
-}
-
-function ImportDialog({ id, close }: ImportDialogProps) {
+function ImportDialog({ id }: { readonly id: string }) {
+  const close = useClose();
   const workspace = useWorkspace();
   const [file, setFile] = useState<File | null>(null);
   const importing = useMutation({
@@ -80,9 +76,9 @@ function ImportDialog({ id, close }: ImportDialogProps) {
       importTranslations(workspace, id, /\.csv$/i.test(chosen.name) ? "csv" : "xliff", chosen),
   });
   return (
-    <Dialog title="Import translations" close={close}>
+    <Dialog title="Import translations">
       {importing.data ? (
-        <Outcome imported={importing.data} close={close} />
+        <Outcome imported={importing.data} />
       ) : (
         <form
           onSubmit={(event) => {
@@ -120,7 +116,8 @@ function ImportDialog({ id, close }: ImportDialogProps) {
 }
 
 /** The imported and the skipped strings of the file. */
-function Outcome({ imported, close }: { readonly imported: Imported; close(): void }) {
+function Outcome({ imported }: { readonly imported: Imported }) {
+  const close = useClose();
   const { imported: locales, skipped = [], skipped_count: left = skipped.length } = imported;
   const strings = locales.reduce((sum, each) => sum + each.strings, 0);
   return (

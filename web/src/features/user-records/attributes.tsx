@@ -1,8 +1,8 @@
 import { Textarea, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Pencil, Plus, Search } from "lucide-react";
-import { useState } from "react";
 import { useChangeUser } from "../../api/users.ts";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
@@ -46,7 +46,7 @@ const ELSEWHERE = new Set([
 const route = getRouteApi("/w/$workspace/users/$id");
 
 export function Attributes({ profile }: TabProps) {
-  const [edited, setEdited] = useState<Edited>();
+  const { open, dialog } = useDialog();
   const { find } = route.useSearch();
   const navigate = route.useNavigate();
   const all = Object.entries(profile.custom_attributes);
@@ -54,12 +54,10 @@ export function Attributes({ profile }: TabProps) {
   const standard = Object.entries(profile)
     .filter(([name]) => !ELSEWHERE.has(name))
     .filter(isFound(find));
+  const ask = (name: string, value: unknown) =>
+    open(<EditAttribute id={profile.platform_id} name={name} value={value} />);
   const edit = (name: string, value: unknown) => (
-    <PermittedIcon
-      needs={CHANGE_USERS}
-      label={`Edit ${name}`}
-      onClick={() => setEdited({ name, value })}
-    >
+    <PermittedIcon needs={CHANGE_USERS} label={`Edit ${name}`} onClick={() => ask(name, value)}>
       <Pencil size={13} />
     </PermittedIcon>
   );
@@ -92,7 +90,7 @@ export function Attributes({ profile }: TabProps) {
             size="xs"
             variant="default"
             leftSection={<Plus size={14} />}
-            onClick={() => setEdited({ name: "", value: "" })}
+            onClick={() => ask("", "")}
           >
             Set an attribute
           </PermittedButton>
@@ -112,13 +110,7 @@ export function Attributes({ profile }: TabProps) {
       <Card title="Standard attributes" flush>
         <Facts of={standard.map((each) => line(each, sentence(each[0])))} />
       </Card>
-      {edited && (
-        <EditAttribute
-          id={profile.platform_id}
-          edited={edited}
-          close={() => setEdited(undefined)}
-        />
-      )}
+      {dialog}
     </div>
   );
 }
@@ -150,29 +142,25 @@ function Value({ value, name }: { readonly value: unknown; readonly name: string
   );
 }
 
-interface Edited {
+interface EditAttributeProps {
+  readonly id: string;
+  /** Empty for a new one. */
   readonly name: string;
   readonly value: unknown;
 }
 
-interface EditAttributeProps {
-  readonly id: string;
-  readonly edited: Edited;
-  close(): void;
-}
-
-function EditAttribute({ id, edited, close }: EditAttributeProps) {
+function EditAttribute({ id, name, value }: EditAttributeProps) {
   const change = useChangeUser(id);
-  const isNew = edited.name === "";
+  const isNew = name === "";
   return (
     <FormDialog
-      title={isNew ? "Set an attribute" : `Edit ${edited.name}`}
-      initial={{ name: edited.name, value: isNew ? "" : written(edited.value) }}
+      title={isNew ? "Set an attribute" : `Edit ${name}`}
+      initial={{ name, value: isNew ? "" : written(value) }}
       validate={{ name: required }}
-      close={close}
-      save={async ({ name, value }) => {
-        await change({ [name.trim()]: readValue(value) });
-        tellDone(`Set ${name.trim()}.`);
+      save={async (values) => {
+        const set = values.name.trim();
+        await change({ [set]: readValue(values.value) });
+        tellDone(`Set ${set}.`);
       }}
     >
       {(form) => (

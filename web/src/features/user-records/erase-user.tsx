@@ -1,17 +1,13 @@
+import { useNavigate } from "@tanstack/react-router";
 import { nameOf } from "../../api/name-of.ts";
 import { type Profile, useEraseUser } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 
-interface EraseUserProps {
-  readonly profile: Profile;
-  close(): void;
-  done(): void;
-}
-
-export function EraseUser({ profile, close, done }: EraseUserProps) {
+export function EraseUser({ profile }: { readonly profile: Profile }) {
   const workspace = useWorkspace();
+  const navigate = useNavigate();
   const erase = useEraseUser();
   const name = nameOf(profile);
   return (
@@ -19,10 +15,9 @@ export function EraseUser({ profile, close, done }: EraseUserProps) {
       title={`Erase ${name}`}
       action="Erase"
       typed={name}
-      close={close}
       run={async () => {
         await erase.mutateAsync({ params: { path: { name: workspace, id: profile.platform_id } } });
-        done();
+        void navigate({ to: "/w/$workspace/users", params: { workspace } });
         tellDone(`Erased ${name}.`);
       }}
     >

@@ -11,19 +11,15 @@ import {
   useUserSearch,
 } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, useClose } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { Notice } from "../../components/states.tsx";
 import { Effects } from "./effects.tsx";
 
-interface MergeUserProps {
-  readonly profile: Profile;
-  close(): void;
-}
-
 /** Chooses the user who is kept, previews the merge field by field, then merges. */
-export function MergeUser({ profile, close }: MergeUserProps) {
+export function MergeUser({ profile }: { readonly profile: Profile }) {
+  const close = useClose();
   const workspace = useWorkspace();
   const [kept, setKept] = useState<FoundUser>();
   const navigate = useNavigate();
@@ -53,7 +49,7 @@ export function MergeUser({ profile, close }: MergeUserProps) {
     await show();
   };
   return (
-    <Dialog title={`Merge ${nameOf(profile)} into another user`} size="xl" close={close}>
+    <Dialog title={`Merge ${nameOf(profile)} into another user`} size="xl">
       <Stack>
         <SaveFailure error={merge.error} />
         {!kept && <ChooseUser without={profile.platform_id} choose={choose} />}

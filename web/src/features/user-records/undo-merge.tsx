@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useUndoMerge } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
-import { Dialog } from "../../components/dialog.tsx";
+import { Dialog, useClose } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { Notice } from "../../components/states.tsx";
@@ -12,11 +12,11 @@ import { Effects } from "./effects.tsx";
 interface UndoMergeProps {
   /** The merge. */
   readonly id: string;
-  close(): void;
 }
 
 /** Previews the undo of a merge field by field, then undoes it. */
-export function UndoMerge({ id, close }: UndoMergeProps) {
+export function UndoMerge({ id }: UndoMergeProps) {
+  const close = useClose();
   const workspace = useWorkspace();
   const undo = useUndoMerge();
   const navigate = useNavigate();
@@ -35,7 +35,7 @@ export function UndoMerge({ id, close }: UndoMergeProps) {
     });
   };
   return (
-    <Dialog title="Undo the merge" size="xl" close={close}>
+    <Dialog title="Undo the merge" size="xl">
       <Stack>
         <SaveFailure error={error} />
         {data && (

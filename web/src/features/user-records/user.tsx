@@ -1,11 +1,12 @@
 import { Button, Menu, Tabs } from "@mantine/core";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
 import { type ComponentType, useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, useUser } from "../../api/users.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { CopyText } from "../../components/code-block.tsx";
+import { Closing, useDialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { PageLink, useHasPage } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
@@ -96,7 +97,9 @@ function UserView({ id, record }: UserViewProps) {
         )}
         <Summary record={record} />
         {undo && (
-          <UndoMerge id={undo} close={() => void navigate({ search: { tab }, replace: true })} />
+          <Closing value={() => void navigate({ search: { tab }, replace: true })}>
+            <UndoMerge id={undo} />
+          </Closing>
         )}
         <Tabs
           value={tab}
@@ -121,13 +124,10 @@ function UserView({ id, record }: UserViewProps) {
   );
 }
 
-type Dialog = "merge" | "erase" | undefined;
-
 function Actions({ profile }: { readonly profile: Profile }) {
   const workspace = useWorkspace();
-  const [dialog, setDialog] = useState<Dialog>();
+  const { open, dialog } = useDialog();
   const [isExporting, setExporting] = useState(false);
-  const navigate = useNavigate();
   const { platform_id: id } = profile;
   const save = async () => {
     setExporting(true);
@@ -141,7 +141,6 @@ function Actions({ profile }: { readonly profile: Profile }) {
       setExporting(false);
     }
   };
-  const close = () => setDialog(undefined);
   return (
     <>
       <Menu position="bottom-end">
@@ -161,7 +160,7 @@ function Actions({ profile }: { readonly profile: Profile }) {
           <PermittedItem
             needs={CHANGE_USERS}
             leftSection={<Merge size={14} />}
-            onClick={() => setDialog("merge")}
+            onClick={() => open(<MergeUser profile={profile} />)}
           >
             Merge into another user…
           </PermittedItem>
@@ -169,20 +168,13 @@ function Actions({ profile }: { readonly profile: Profile }) {
           <PermittedItem
             needs="import_update_user_data"
             leftSection={<Trash2 size={14} />}
-            onClick={() => setDialog("erase")}
+            onClick={() => open(<EraseUser profile={profile} />)}
           >
             Erase…
           </PermittedItem>
         </Menu.Dropdown>
       </Menu>
-      {dialog === "merge" && <MergeUser profile={profile} close={close} />}
-      {dialog === "erase" && (
-        <EraseUser
-          profile={profile}
-          close={close}
-          done={() => void navigate({ to: "/w/$workspace/users", params: { workspace } })}
-        />
-      )}
+      {dialog}
     </>
   );
 }

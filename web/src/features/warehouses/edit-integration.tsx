@@ -29,7 +29,6 @@ import { TestBeforeSaving } from "./test-before-saving.tsx";
 
 interface EditIntegrationProps {
   readonly integration?: Integration;
-  close(): void;
 }
 
 interface Values extends Record<string, unknown> {
@@ -97,7 +96,7 @@ interface IntegrationFormProps extends EditIntegrationProps {
   readonly zone: string;
 }
 
-function IntegrationForm({ integration, sources, zone, close }: IntegrationFormProps) {
+function IntegrationForm({ integration, sources, zone }: IntegrationFormProps) {
   const { put, patch } = useChangeIntegrations();
   const [id] = useState(() => integration?.integration_id ?? newId());
   const choices = [...(integration ? [asBefore(integration, sources)] : []), ...choicesOf(sources)];
@@ -122,7 +121,6 @@ function IntegrationForm({ integration, sources, zone, close }: IntegrationFormP
         ...missingIn(chosen(values)?.settings ?? [], values),
       })}
       size="lg"
-      close={close}
       save={async (values) => {
         const body = bodyOf(values, chosen(values));
         if (values.from === AS_BEFORE) await patch({ id, body });

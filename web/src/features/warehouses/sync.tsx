@@ -1,11 +1,11 @@
 import { Menu } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
-import { useState } from "react";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
@@ -41,7 +41,7 @@ export function SyncPage() {
 function IntegrationView({ integration }: { readonly integration: Integration }) {
   const workspace = useWorkspace();
   const { integration_id: id, name, type, status, schedule, warehouse, retry } = integration;
-  const [dialog, setDialog] = useState<"edit" | "remove">();
+  const { open, dialog } = useDialog();
   const { start, remove, isStarting } = useChangeIntegrations();
   const navigate = useNavigate();
   const run = async () => {
@@ -52,7 +52,19 @@ function IntegrationView({ integration }: { readonly integration: Integration })
       tellFailed(error);
     }
   };
-  const close = () => setDialog(undefined);
+  const askToRemove = () =>
+    open(
+      <Confirm
+        title={`Remove ${name}`}
+        action="Remove"
+        run={async () => {
+          await remove(id);
+          await navigate({ to: "/w/$workspace/syncs", params: { workspace } });
+        }}
+      >
+        Its runs and their rows are removed with it. What it brought stays with the users.
+      </Confirm>,
+    );
   return (
     <Page
       title={name}
@@ -68,8 +80,10 @@ function IntegrationView({ integration }: { readonly integration: Integration })
             Run now
           </PermittedButton>
           <RowActions of={name} needs="manage_external_integrations">
-            <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
-            <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
+            <Menu.Item onClick={() => open(<EditIntegration integration={integration} />)}>
+              Edit…
+            </Menu.Item>
+            <Menu.Item onClick={askToRemove}>Remove…</Menu.Item>
           </RowActions>
         </>
       }
@@ -90,20 +104,7 @@ function IntegrationView({ integration }: { readonly integration: Integration })
           />
         </Card>
       </div>
-      {dialog === "edit" && <EditIntegration integration={integration} close={close} />}
-      {dialog === "remove" && (
-        <Confirm
-          title={`Remove ${name}`}
-          action="Remove"
-          close={close}
-          run={async () => {
-            await remove(id);
-            await navigate({ to: "/w/$workspace/syncs", params: { workspace } });
-          }}
-        >
-          Its runs and their rows are removed with it. What it brought stays with the users.
-        </Confirm>
-      )}
+      {dialog}
     </Page>
   );
 }

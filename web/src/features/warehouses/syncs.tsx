@@ -1,7 +1,7 @@
 import { DatabaseZap } from "lucide-react";
-import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { List } from "../../components/list.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { type Integration, useIntegrations } from "./api.ts";
@@ -10,7 +10,7 @@ import { tellSchedule } from "./schedule.tsx";
 
 export function SyncsPage() {
   const integrations = useIntegrations();
-  const [isAdding, setAdding] = useState(false);
+  const { open, dialog } = useDialog();
   return (
     <List
       isPage
@@ -20,7 +20,7 @@ export function SyncsPage() {
       purpose="An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a schedule or when you start it."
       needs="manage_external_integrations"
       adds="Add an integration"
-      add={() => setAdding(true)}
+      add={() => open(<EditIntegration />)}
       from={integrations}
       label="Integrations"
       columns={COLUMNS}
@@ -28,7 +28,7 @@ export function SyncsPage() {
       keyOf={({ integration_id }) => integration_id}
       opens
     >
-      {isAdding && <EditIntegration close={() => setAdding(false)} />}
+      {dialog}
     </List>
   );
 }

@@ -1,8 +1,8 @@
 import { Menu } from "@mantine/core";
 import { MailCheck } from "lucide-react";
-import { useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
 import { actions, type Column, column } from "../../components/data-table.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
 import { Absent, Card } from "../../components/page.tsx";
@@ -16,11 +16,21 @@ import { tellAttempt } from "./tell-attempt.ts";
 export function DeadLetters({ id }: { readonly id: string }) {
   const pages = useDeadLetters(id);
   const { sendAgain, discard } = useChangeWebhooks();
-  const [given, setGiven] = useState<DeadLetter>();
+  const { open, dialog } = useDialog();
   const send = ({ dead_letter_id }: DeadLetter) =>
     void sendAgain(id, dead_letter_id)
       .then((attempt) => attempt && tellAttempt(attempt))
       .catch(tellFailed);
+  const ask = ({ dead_letter_id, change_id }: DeadLetter) =>
+    open(
+      <Confirm
+        title="Discard a dead letter"
+        action="Discard"
+        run={() => discard(id, dead_letter_id)}
+      >
+        The receiver does not get the change <code>{change_id}</code>.
+      </Confirm>,
+    );
   return (
     <Card
       title="Dead letters"
@@ -31,21 +41,12 @@ export function DeadLetters({ id }: { readonly id: string }) {
         from={pages}
         lines={3}
         label="Dead letters"
-        columns={columnsOf(send, setGiven)}
+        columns={columnsOf(send, ask)}
         rows={(page) => page.dead_letters}
         keyOf={({ dead_letter_id }) => dead_letter_id}
         empty={<Empty icon={MailCheck} title="The receiver has refused nothing" />}
       />
-      {given && (
-        <Confirm
-          title="Discard a dead letter"
-          action="Discard"
-          close={() => setGiven(undefined)}
-          run={() => discard(id, given.dead_letter_id)}
-        >
-          The receiver does not get the change <code>{given.change_id}</code>.
-        </Confirm>
-      )}
+      {dialog}
     </Card>
   );
 }

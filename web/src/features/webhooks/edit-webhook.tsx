@@ -1,15 +1,16 @@
 import { MultiSelect, Select, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { useChangeWebhooks, type Webhook, type WebhookBody } from "./api.ts";
 
 interface EditWebhookProps {
   readonly webhook?: Webhook;
-  close(): void;
-  /** Gets the secret of a new webhook, which is shown once. */
-  created?(secret: string): void;
+  /** Shows the secret of a new webhook, once. */
+  open?(dialog: ReactNode): void;
 }
 
 interface Values extends Record<string, unknown> {
@@ -39,7 +40,7 @@ const TYPES = Object.keys({
 const STATES = ["active", "paused"].map((value) => ({ value, label: sentence(value) }));
 
 /** The form of a webhook; a new one gets its secret here. */
-export function EditWebhook({ webhook, close, created }: EditWebhookProps) {
+export function EditWebhook({ webhook, open }: EditWebhookProps) {
   const { put } = useChangeWebhooks();
   const initial: Values = {
     name: webhook?.name ?? "",
@@ -54,11 +55,10 @@ export function EditWebhook({ webhook, close, created }: EditWebhookProps) {
       initial={initial}
       validate={{ name: required, url: required }}
       size="lg"
-      close={close}
       save={async (values) => {
         const secret = webhook ? undefined : newSecret();
         await put(webhook?.id ?? newId(), { ...bodyOf(values), ...(secret && { secret }) });
-        if (secret) created?.(secret);
+        if (secret) open?.(<WebhookSecret secret={secret} />);
         tellDone(`Saved ${values.name.trim()}.`);
       }}
     >
@@ -99,6 +99,11 @@ export function EditWebhook({ webhook, close, created }: EditWebhookProps) {
     </FormDialog>
   );
 }
+
+/** The secret in force, when it is made. */
+export const WebhookSecret = ({ secret }: { readonly secret: string }) => (
+  <SecretDialog title="The secret of the webhook" secret={secret} />
+);
 
 /** The body of the request that saves a webhook; without a secret, the present one stays. */
 const bodyOf = ({ name, url, types, state, contact_emails }: Values): WebhookBody => ({

@@ -3,16 +3,11 @@ import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog } from "../../components/form.tsx";
 import { useChangeWebhooks, type Webhook } from "./api.ts";
 
-interface ReplayProps {
-  readonly webhook: Webhook;
-  close(): void;
-}
-
 /** As the API names the oldest change that the feed keeps. */
 const BEGINNING = "beginning";
 
 /** Delivers changes once more. */
-export function Replay({ webhook, close }: ReplayProps) {
+export function Replay({ webhook }: { readonly webhook: Webhook }) {
   const { replay } = useChangeWebhooks();
   return (
     <FormDialog
@@ -23,7 +18,6 @@ export function Replay({ webhook, close }: ReplayProps) {
         time: (time, { from }) =>
           from === BEGINNING || !Number.isNaN(Date.parse(time)) ? null : "Required.",
       }}
-      close={close}
       save={async ({ from, time }) => {
         await replay(webhook.id, from === BEGINNING ? from : new Date(time).toISOString());
         tellDone(`The changes are sent to ${webhook.name} once more.`);

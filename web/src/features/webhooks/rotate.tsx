@@ -1,12 +1,12 @@
 import { Select } from "@mantine/core";
+import type { ReactNode } from "react";
 import { FormDialog } from "../../components/form.tsx";
 import { useChangeWebhooks, type Webhook } from "./api.ts";
+import { WebhookSecret } from "./edit-webhook.tsx";
 
 interface RotateProps {
   readonly webhook: Webhook;
-  close(): void;
-  /** Gets the new secret. */
-  rotated(secret: string): void;
+  open(dialog: ReactNode): void;
 }
 
 const HOUR = 3_600;
@@ -21,15 +21,16 @@ const OVERLAPS = [
 ];
 
 /** Gives a webhook a new secret. */
-export function Rotate({ webhook, close, rotated }: RotateProps) {
+export function Rotate({ webhook, open }: RotateProps) {
   const { rotate } = useChangeWebhooks();
   return (
     <FormDialog
       title={`Rotate the secret of ${webhook.name}`}
       action="Rotate"
       initial={{ overlap: String(24 * HOUR) }}
-      close={close}
-      save={async ({ overlap }) => rotated(await rotate(webhook.id, Number(overlap)))}
+      save={async ({ overlap }) =>
+        open(<WebhookSecret secret={await rotate(webhook.id, Number(overlap))} />)
+      }
     >
       {(form) => (
         <>

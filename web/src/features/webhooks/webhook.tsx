@@ -1,17 +1,16 @@
 import { Menu } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Pause, Play, Send } from "lucide-react";
-import { useState } from "react";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { Declared } from "../../components/declared.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
-import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -87,10 +86,8 @@ const WebhookView = ({ webhook }: ViewProps) => (
   </Page>
 );
 
-type Dialog = "edit" | "rotate" | "replay" | "remove";
-
 function Actions({ webhook }: ViewProps) {
-  const [dialog, setDialog] = useState<Dialog>();
+  const { open, dialog } = useDialog();
   const { test, isTesting, setState, isSettingState } = useChangeWebhooks();
   const { id, name, state } = webhook;
   const isActive = state === "active";
@@ -119,52 +116,32 @@ function Actions({ webhook }: ViewProps) {
         {isActive ? "Pause" : "Resume"}
       </PermittedButton>
       <RowActions of={name} needs="admin">
-        <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
-        <Menu.Item onClick={() => setDialog("rotate")}>Rotate the secret…</Menu.Item>
-        <Menu.Item onClick={() => setDialog("replay")}>Replay…</Menu.Item>
-        <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
+        <Menu.Item onClick={() => open(<EditWebhook webhook={webhook} />)}>Edit…</Menu.Item>
+        <Menu.Item onClick={() => open(<Rotate webhook={webhook} open={open} />)}>
+          Rotate the secret…
+        </Menu.Item>
+        <Menu.Item onClick={() => open(<Replay webhook={webhook} />)}>Replay…</Menu.Item>
+        <Menu.Item onClick={() => open(<Remove webhook={webhook} />)}>Remove…</Menu.Item>
       </RowActions>
-      <Dialogs webhook={webhook} dialog={dialog} close={() => setDialog(undefined)} />
+      {dialog}
     </>
   );
 }
 
-interface DialogsProps extends ViewProps {
-  readonly dialog: Dialog | undefined;
-  close(): void;
-}
-
-function Dialogs({ webhook, dialog, close }: DialogsProps) {
+function Remove({ webhook: { id, name } }: ViewProps) {
   const workspace = useWorkspace();
-  const [secret, setSecret] = useState<string>();
   const { remove } = useChangeWebhooks();
   const navigate = useNavigate();
-  const { id, name } = webhook;
   return (
-    <>
-      {dialog === "edit" && <EditWebhook webhook={webhook} close={close} />}
-      {dialog === "rotate" && <Rotate webhook={webhook} close={close} rotated={setSecret} />}
-      {dialog === "replay" && <Replay webhook={webhook} close={close} />}
-      {dialog === "remove" && (
-        <Confirm
-          title={`Remove ${name}`}
-          action="Remove"
-          close={close}
-          run={async () => {
-            await remove(id);
-            await navigate({ to: "/w/$workspace/webhooks", params: { workspace } });
-          }}
-        >
-          Its place in the change feed, its deliveries and its dead letters are removed with it.
-        </Confirm>
-      )}
-      {secret && (
-        <SecretDialog
-          title="The secret of the webhook"
-          secret={secret}
-          close={() => setSecret(undefined)}
-        />
-      )}
-    </>
+    <Confirm
+      title={`Remove ${name}`}
+      action="Remove"
+      run={async () => {
+        await remove(id);
+        await navigate({ to: "/w/$workspace/webhooks", params: { workspace } });
+      }}
+    >
+      Its place in the change feed, its deliveries and its dead letters are removed with it.
+    </Confirm>
   );
 }

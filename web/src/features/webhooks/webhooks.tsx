@@ -1,9 +1,8 @@
 import { Webhook as WebhookIcon } from "lucide-react";
-import { useState } from "react";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { List } from "../../components/list.tsx";
-import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useWebhooks, type Webhook } from "./api.ts";
@@ -12,8 +11,7 @@ import { EditWebhook } from "./edit-webhook.tsx";
 
 export function WebhooksPage() {
   const webhooks = useWebhooks();
-  const [isAdding, setAdding] = useState(false);
-  const [secret, setSecret] = useState<string>();
+  const { open, dialog } = useDialog();
   return (
     <List
       isPage
@@ -23,21 +21,14 @@ export function WebhooksPage() {
       purpose="A webhook sends each change of a user to a URL of yours, as it happens."
       needs="admin"
       adds="Add a webhook"
-      add={() => setAdding(true)}
+      add={() => open(<EditWebhook open={open} />)}
       from={webhooks}
       columns={COLUMNS}
       rows={(body) => body.webhooks}
       keyOf={({ id }) => id}
       opens
     >
-      {isAdding && <EditWebhook close={() => setAdding(false)} created={setSecret} />}
-      {secret && (
-        <SecretDialog
-          title="The secret of the webhook"
-          secret={secret}
-          close={() => setSecret(undefined)}
-        />
-      )}
+      {dialog}
     </List>
   );
 }

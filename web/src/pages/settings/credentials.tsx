@@ -1,9 +1,10 @@
 import { Menu } from "@mantine/core";
 import { KeyRound, Plus } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Confirm } from "../../components/confirm.tsx";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { Declared } from "../../components/declared.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { Card } from "../../components/page.tsx";
 import { type Needs, PermittedButton } from "../../components/permitted.tsx";
@@ -41,16 +42,40 @@ interface CredentialsProps {
   rotate(name: string): Promise<string>;
   revoke(name: string): Promise<unknown>;
   /** The form; it calls `created` with the secret. */
-  create(close: () => void, created: (secret: string) => void): ReactNode;
+  create(created: (secret: string) => void): ReactNode;
 }
-
-type Dialog = { readonly kind: "create" | "rotate" | "revoke"; readonly name: string };
 
 export function Credentials(props: CredentialsProps) {
   const { noun, title, action, about, scopeTitle, list, needs, rotate, revoke, create } = props;
-  const [dialog, setDialog] = useState<Dialog>();
-  const [secret, setSecret] = useState<string>();
-  const close = () => setDialog(undefined);
+  const { open, dialog } = useDialog();
+  const show = (secret: string) => open(<SecretDialog title={`Your ${noun}`} secret={secret} />);
+  const ask = {
+    rotate: (name: string) =>
+      open(
+        <Confirm
+          title={`Rotate ${name}`}
+          action="Rotate"
+          run={async () => show(await rotate(name))}
+        >
+          It gets a new secret, shown once. The present secret keeps working for 24 hours, so that
+          you can replace it where it is used.
+        </Confirm>,
+      ),
+    revoke: (name: string) =>
+      open(
+        <Confirm
+          title={`Revoke ${name}`}
+          action="Revoke"
+          typed={name}
+          run={async () => {
+            await revoke(name);
+            tellDone(`Revoked ${name}.`);
+          }}
+        >
+          Requests with it are refused within a second, and it cannot be brought back.
+        </Confirm>,
+      ),
+  };
   return (
     <Card
       title={title}
@@ -61,7 +86,7 @@ export function Credentials(props: CredentialsProps) {
           needs={needs}
           size="xs"
           leftSection={<Plus size={14} />}
-          onClick={() => setDialog({ kind: "create", name: "" })}
+          onClick={() => open(create(show))}
         >
           {action}
         </PermittedButton>
@@ -69,40 +94,12 @@ export function Credentials(props: CredentialsProps) {
     >
       <DataTable
         label={title}
-        columns={columnsOf(scopeTitle, needs, setDialog)}
+        columns={columnsOf(scopeTitle, needs, ask)}
         rows={list}
         keyOf={(each) => `${each.name} ${each.created_at}`}
         empty={<Empty icon={KeyRound} title={`No ${noun}s yet`} />}
       />
-      {dialog?.kind === "create" && create(close, setSecret)}
-      {dialog?.kind === "rotate" && (
-        <Confirm
-          title={`Rotate ${dialog.name}`}
-          action="Rotate"
-          close={close}
-          run={async () => setSecret(await rotate(dialog.name))}
-        >
-          It gets a new secret, shown once. The present secret keeps working for 24 hours, so that
-          you can replace it where it is used.
-        </Confirm>
-      )}
-      {dialog?.kind === "revoke" && (
-        <Confirm
-          title={`Revoke ${dialog.name}`}
-          action="Revoke"
-          typed={dialog.name}
-          close={close}
-          run={async () => {
-            await revoke(dialog.name);
-            tellDone(`Revoked ${dialog.name}.`);
-          }}
-        >
-          Requests with it are refused within a second, and it cannot be brought back.
-        </Confirm>
-      )}
-      {secret && (
-        <SecretDialog title={`Your ${noun}`} secret={secret} close={() => setSecret(undefined)} />
-      )}
+      {dialog}
     </Card>
   );
 }
@@ -110,7 +107,7 @@ export function Credentials(props: CredentialsProps) {
 const columnsOf = (
   scopeTitle: string,
   needs: Needs,
-  open: (dialog: Dialog) => void,
+  ask: Readonly<Record<"rotate" | "revoke", (name: string) => void>>,
 ): readonly Column<Credential>[] => [
   column("Name", { sortBy: "name" }, (each) => (
     <>
@@ -132,8 +129,8 @@ const columnsOf = (
   actions("4rem", (each) =>
     each.revoked_at ? null : (
       <RowActions of={each.name} needs={needs}>
-        <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
-        <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
+        <Menu.Item onClick={() => ask.rotate(each.name)}>Rotate…</Menu.Item>
+        <Menu.Item onClick={() => ask.revoke(each.name)}>Revoke…</Menu.Item>
       </RowActions>
     ),
   ),

@@ -25,8 +25,8 @@ export function Keys() {
           needs="admin"
           rotate={change.rotate}
           revoke={change.revoke}
-          create={(close, created) => (
-            <CreateKey close={close} save={async (key) => created(await change.create(key))} />
+          create={(created) => (
+            <CreateKey save={async (key) => created(await change.create(key))} />
           )}
         />
       )}
@@ -49,12 +49,7 @@ const Scope = ({ permissions, addresses }: ScopeProps) => (
   </>
 );
 
-interface CreateKeyProps {
-  close(): void;
-  save(key: NewKey): Promise<void>;
-}
-
-const CreateKey = ({ close, save }: CreateKeyProps) => (
+const CreateKey = ({ save }: { save(key: NewKey): Promise<void> }) => (
   <FormDialog
     title="Create an API key"
     action="Create"
@@ -63,7 +58,6 @@ const CreateKey = ({ close, save }: CreateKeyProps) => (
       name: required,
       permissions: (list) => (list.length > 0 ? null : "Choose at least one."),
     }}
-    close={close}
     save={save}
   >
     {(form) => (

@@ -1,11 +1,11 @@
 import { Group, NumberInput, Select, Stack, Switch, TagsInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
 import type { Schemas } from "../../api/client.ts";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
+import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
@@ -145,11 +145,9 @@ interface Row {
 }
 
 function RateLimits({ settings }: PartProps) {
-  const change = useChangeSettings();
-  const [edited, setEdited] = useState<Row>();
+  const { open, dialog } = useDialog();
   const limits = (settings.rate_limits ?? {}) as Readonly<Record<string, Limit>>;
   const rows = PERMISSIONS.map((permission) => ({ permission, limit: limits[permission] }));
-  const { requests, per_seconds } = typeof edited?.limit === "object" ? edited.limit : DEFAULT;
   return (
     <Card
       title="Rate limits"
@@ -158,42 +156,47 @@ function RateLimits({ settings }: PartProps) {
     >
       <DataTable
         label="Rate limits"
-        columns={columnsOf(setEdited)}
+        columns={columnsOf((row) => open(<EditLimit {...row} />))}
         rows={rows}
         keyOf={({ permission }) => permission}
       />
-      {edited && (
-        <FormDialog
-          title={`Rate limit of ${edited.permission}`}
-          initial={{ kind: kindOf(edited.limit), requests, per_seconds }}
-          close={() => setEdited(undefined)}
-          save={({ kind, ...limit }) => {
-            const set = kind === "default" ? null : kind === "off" ? kind : limit;
-            return change({ rate_limits: { [edited.permission]: set } });
-          }}
-        >
-          {(form) => (
-            <>
-              <Select
-                label="Limit"
-                data={[
-                  { value: "default", label: "The default" },
-                  { value: "own", label: "Its own" },
-                  { value: "off", label: "No limit" },
-                ]}
-                {...form.getInputProps("kind")}
-              />
-              {form.getValues().kind === "own" && (
-                <Group grow>
-                  <NumberInput label="Requests" min={1} {...form.getInputProps("requests")} />
-                  <NumberInput label="Per seconds" min={1} {...form.getInputProps("per_seconds")} />
-                </Group>
-              )}
-            </>
-          )}
-        </FormDialog>
-      )}
+      {dialog}
     </Card>
+  );
+}
+
+function EditLimit({ permission, limit }: Row) {
+  const change = useChangeSettings();
+  const { requests, per_seconds } = typeof limit === "object" ? limit : DEFAULT;
+  return (
+    <FormDialog
+      title={`Rate limit of ${permission}`}
+      initial={{ kind: kindOf(limit), requests, per_seconds }}
+      save={({ kind, ...own }) => {
+        const set = kind === "default" ? null : kind === "off" ? kind : own;
+        return change({ rate_limits: { [permission]: set } });
+      }}
+    >
+      {(form) => (
+        <>
+          <Select
+            label="Limit"
+            data={[
+              { value: "default", label: "The default" },
+              { value: "own", label: "Its own" },
+              { value: "off", label: "No limit" },
+            ]}
+            {...form.getInputProps("kind")}
+          />
+          {form.getValues().kind === "own" && (
+            <Group grow>
+              <NumberInput label="Requests" min={1} {...form.getInputProps("requests")} />
+              <NumberInput label="Per seconds" min={1} {...form.getInputProps("per_seconds")} />
+            </Group>
+          )}
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -32,7 +32,7 @@ export function ScimTokens() {
           needs={{ company: "admin" }}
           rotate={change.rotate}
           revoke={change.revoke}
-          create={(close, created) => (
+          create={(created) => (
             <FormDialog
               title="Create a SCIM token"
               action="Create"
@@ -42,7 +42,6 @@ export function ScimTokens() {
                 company_permissions: ["manage_company_settings"] as CompanyPermission[],
               }}
               validate={{ name: required, service_origin: required }}
-              close={close}
               save={async (token) => created(await change.create(token))}
             >
               {(form) => (

@@ -25,11 +25,11 @@ export interface Feature {
   readonly pages?: readonly AnyRoute[];
   /** Pages that belong to no workspace. */
   readonly companyPages?: readonly AnyRoute[];
-  readonly navigation?: readonly NavigationEntry[];
+  readonly navigation?: NavigationEntry | readonly NavigationEntry[];
   /** The choice of a filter for the list of users. */
   readonly userFilter?: ComponentType<UserFilterProps>;
-  /** Tabs of the overview of a workspace. */
-  readonly overview?: readonly OverviewTab[];
+  /** A tab of the overview of a workspace. */
+  readonly overview?: OverviewTab;
   /** Sections of the settings of a workspace. */
   readonly settings?: readonly SettingsSection<WorkspacePermission>[];
   /** Sections of the settings of the company. */

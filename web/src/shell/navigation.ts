@@ -14,7 +14,11 @@ interface Section {
 }
 
 /** Entries whose addresses the compiler compares with the pages that there are. */
-type EntriesOf<Each> = Each extends { readonly navigation: readonly (infer One)[] } ? One : never;
+type EntriesOf<Each> = Each extends { readonly navigation: infer Listed }
+  ? Listed extends readonly (infer One)[]
+    ? One
+    : Listed
+  : never;
 
 const all: readonly Feature[] = Object.values(features);
 

@@ -6,14 +6,12 @@ const one = page("campaigns", () => import("./campaigns.tsx"), "CampaignsPage");
 export const feature = {
   name: "campaigns",
   pages: [one],
-  navigation: [
-    {
-      under: "Messages",
-      place: 100,
-      to: "/w/$workspace/campaigns",
-      label: "Campaigns",
-      icon: Megaphone,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Messages",
+    place: 100,
+    to: "/w/$workspace/campaigns",
+    label: "Campaigns",
+    icon: Megaphone,
+    needs: ["basic_access"],
+  },
 } satisfies Feature;

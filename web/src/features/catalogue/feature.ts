@@ -6,14 +6,12 @@ const one = page("catalogue", () => import("./catalogue.tsx"), "CataloguePage", 
 export const feature = {
   name: "catalogue",
   pages: [one],
-  navigation: [
-    {
-      under: "Data",
-      place: 50,
-      to: "/w/$workspace/catalogue",
-      label: "Catalogue",
-      icon: BookOpen,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 50,
+    to: "/w/$workspace/catalogue",
+    label: "Catalogue",
+    icon: BookOpen,
+    needs: ["basic_access"],
+  },
 } satisfies Feature;

@@ -6,15 +6,13 @@ const event = page("catalogue/event", () => import("./event.tsx"), "EventPage", 
 export const feature = {
   name: "customers",
   pages: [event],
-  overview: [
-    {
-      place: 10,
-      name: "customers",
-      label: "Customers",
-      about: "What your users do: activity, purchases and subscriptions.",
-      period: "30",
-      periods: PERIODS,
-      component: pageOf(() => import("./customers.tsx"), "CustomersTab"),
-    },
-  ],
+  overview: {
+    place: 10,
+    name: "customers",
+    label: "Customers",
+    about: "What your users do: activity, purchases and subscriptions.",
+    period: "30",
+    periods: PERIODS,
+    component: pageOf(() => import("./customers.tsx"), "CustomersTab"),
+  },
 } satisfies Feature;

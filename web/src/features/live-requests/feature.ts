@@ -13,14 +13,12 @@ const one = page("requests", () => import("./requests.tsx"), "RequestsPage", [
 export const feature = {
   name: "live-requests",
   pages: [one],
-  navigation: [
-    {
-      under: "Data",
-      place: 20,
-      to: "/w/$workspace/requests",
-      label: "Live requests",
-      icon: Activity,
-      needs: ["dev_console"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 20,
+    to: "/w/$workspace/requests",
+    label: "Live requests",
+    icon: Activity,
+    needs: ["dev_console"],
+  },
 } satisfies Feature;

@@ -8,14 +8,12 @@ const one = page("preference-centers/$id", () => import("./center.tsx"), "Center
 export const feature = {
   name: "preference-centers",
   pages: [list, one],
-  navigation: [
-    {
-      under: "Preferences",
-      place: 90,
-      to: "/w/$workspace/preference-centers",
-      label: "Preference centers",
-      icon: SlidersHorizontal,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Preferences",
+    place: 90,
+    to: "/w/$workspace/preference-centers",
+    label: "Preference centers",
+    icon: SlidersHorizontal,
+    needs: ["basic_access"],
+  },
 } satisfies Feature;

@@ -21,14 +21,12 @@ export const feature = {
   name: "segments",
   pages: [list, one, attribute],
   userFilter: pageOf(() => import("./user-filter.tsx"), "UserFilter"),
-  navigation: [
-    {
-      under: "Data",
-      place: 40,
-      to: "/w/$workspace/segments",
-      label: "Segments",
-      icon: ChartPie,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 40,
+    to: "/w/$workspace/segments",
+    label: "Segments",
+    icon: ChartPie,
+    needs: ["basic_access"],
+  },
 } satisfies Feature;

@@ -12,14 +12,12 @@ const one = page("translations", () => import("./translations.tsx"), "Translatio
 export const feature = {
   name: "translations",
   pages: [one],
-  navigation: [
-    {
-      under: "Messages",
-      place: 110,
-      to: "/w/$workspace/translations",
-      label: "Translations",
-      icon: Languages,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Messages",
+    place: 110,
+    to: "/w/$workspace/translations",
+    label: "Translations",
+    icon: Languages,
+    needs: ["basic_access"],
+  },
 } satisfies Feature;

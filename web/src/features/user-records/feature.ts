@@ -22,14 +22,12 @@ const one = page("users/$id", () => import("./user.tsx"), "UserPage", [
 export const feature = {
   name: "user-records",
   pages: [list, one],
-  navigation: [
-    {
-      under: "Data",
-      place: 30,
-      to: "/w/$workspace/users",
-      label: "Users",
-      icon: Users,
-      needs: ["view_user_profile", "view_pii"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 30,
+    to: "/w/$workspace/users",
+    label: "Users",
+    icon: Users,
+    needs: ["view_user_profile", "view_pii"],
+  },
 } satisfies Feature;

@@ -10,16 +10,14 @@ const run = page("syncs/$id/runs/$run", () => import("./run.tsx"), "RunPage");
 export const feature = {
   name: "warehouses",
   pages: [list, one, run],
-  navigation: [
-    {
-      under: "Data",
-      place: 60,
-      to: "/w/$workspace/syncs",
-      label: "Syncs",
-      icon: DatabaseZap,
-      needs: ["basic_access"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 60,
+    to: "/w/$workspace/syncs",
+    label: "Syncs",
+    icon: DatabaseZap,
+    needs: ["basic_access"],
+  },
   companySettings: [
     {
       place: 40,

@@ -8,14 +8,12 @@ const one = page("webhooks/$id", () => import("./webhook.tsx"), "WebhookPage", [
 export const feature = {
   name: "webhooks",
   pages: [list, one],
-  navigation: [
-    {
-      under: "Data",
-      place: 70,
-      to: "/w/$workspace/webhooks",
-      label: "Webhooks",
-      icon: Webhook,
-      needs: ["manage_external_integrations"],
-    },
-  ],
+  navigation: {
+    under: "Data",
+    place: 70,
+    to: "/w/$workspace/webhooks",
+    label: "Webhooks",
+    icon: Webhook,
+    needs: ["manage_external_integrations"],
+  },
 } satisfies Feature;

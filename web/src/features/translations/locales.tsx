@@ -37,7 +37,7 @@ export function Locales() {
       needs="send_campaigns_canvases"
       columns={COLUMNS}
       rows={({ locales }) => locales}
-      initial={(locale) => valuesOf(locale ?? { id: newId(), ...NEW })}
+      initial={(locale: Locale = { id: newId(), ...NEW }) => ({ ...locale })}
       validate={{ language: required, locale_key: required }}
       fields={(form) =>
         FIELDS.map(([name, label, placeholder]) => (
@@ -49,19 +49,11 @@ export function Locales() {
           />
         ))
       }
-      save={({ id, ...locale }, isNew) => save(id, locale, isNew)}
+      save={({ id, declared: _, ...locale }, isNew) => save(id, locale, isNew)}
       remove={({ id }) => remove(id)}
       removal="Translations into it are kept, and show again if the locale is added again."
     />
   );
 }
 
-const NEW = { name: "", country: "", language: "", locale_key: "" };
-
-const valuesOf = ({ id, name, country, language, locale_key }: Omit<Locale, "declared">) => ({
-  id,
-  name,
-  country,
-  language,
-  locale_key,
-});
+const NEW = { name: "", country: "", language: "", locale_key: "", declared: false };

@@ -40,7 +40,7 @@ export function GroupsPage() {
       needs="manage_subscription_groups"
       columns={COLUMNS}
       rows={({ subscription_groups }) => subscription_groups}
-      initial={(group) => valuesOf(group ?? { id: newId(), name: "", channel: "email" })}
+      initial={(group: Group = NEW()) => ({ description: "", ...group })}
       validate={{ id: required }}
       fields={(form, isNew) => (
         <>
@@ -61,7 +61,7 @@ export function GroupsPage() {
           />
         </>
       )}
-      save={({ id, description, ...group }, isNew) => {
+      save={({ id, description, declared: _, ...group }, isNew) => {
         const text = description.trim();
         return save(
           id,
@@ -75,9 +75,4 @@ export function GroupsPage() {
   );
 }
 
-const valuesOf = ({ id, name, channel, description = "" }: Omit<Group, "declared">) => ({
-  id,
-  name,
-  channel,
-  description,
-});
+const NEW = (): Group => ({ id: newId(), name: "", channel: "email", declared: false });

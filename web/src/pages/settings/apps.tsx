@@ -43,7 +43,9 @@ export function Apps() {
       needs="manage_apps"
       columns={COLUMNS}
       rows={({ apps }) => apps}
-      initial={(app) => valuesOf(app ?? { id: newId(), name: "", platform: "web" })}
+      initial={(app: App = { id: newId(), name: "", platform: "web", declared: false }) => ({
+        ...app,
+      })}
       fields={(form) => (
         <>
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
@@ -54,11 +56,9 @@ export function Apps() {
           />
         </>
       )}
-      save={({ id, ...app }, isNew) => save(id, app, isNew)}
+      save={({ id, declared: _, ...app }, isNew) => save(id, app, isNew)}
       remove={({ id }) => remove(id)}
       removal="Requests that name it are refused from then on. Stored data stays."
     />
   );
 }
-
-const valuesOf = ({ id, name, platform }: Omit<App, "declared">) => ({ id, name, platform });

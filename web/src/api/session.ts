@@ -6,18 +6,13 @@ import { unattended } from "./unattended.ts";
 /** The signed-in person and their permissions. */
 export type Session = components["schemas"]["Session"];
 
-interface IdentityProvider {
-  readonly name: string;
-  readonly url: string;
-}
-
 export interface SessionState {
   /** Null if nobody is signed in. */
   readonly session: Session | null;
   /** Why not. */
   readonly message?: string;
   /** The address for signing in, if an identity provider is configured. */
-  readonly oidc: IdentityProvider | null;
+  readonly oidc: { readonly name: string; readonly url: string } | null;
   /** Whether passwords and passkeys open the dashboard. */
   readonly local: boolean;
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../api/api-error.ts";
 import { hooks, http, refresh, type Sent } from "../../api/client.ts";
 import { useHere, useWorkspace } from "../../api/workspace.ts";
+import type { CodeFault } from "../../components/code-editor.tsx";
 
 /* Preference centers: the pages where users choose what they receive. */
 
@@ -28,13 +29,9 @@ export function useChangeCenters() {
 }
 
 /** Something wrong with a page, or something in it without effect. */
-export interface PageFault {
-  readonly severity: "error" | "warning";
-  readonly message: string;
+export interface PageFault extends CodeFault {
   /** The member of the center. */
   readonly field: string | undefined;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
 }
 
 export interface Preview {

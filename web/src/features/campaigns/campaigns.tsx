@@ -33,8 +33,6 @@ const NEEDS = "send_campaigns_canvases" as const;
 
 /** Campaigns and canvases, as far as translations need them: their messages. */
 export function CampaignsPage() {
-  const campaigns = useCampaigns();
-  const canvases = useCanvases();
   const change = useChangeCampaigns();
   const { open, dialog } = useDialog();
   const shared = {
@@ -55,7 +53,7 @@ export function CampaignsPage() {
           about="Each has messages, one or more for every channel."
           noun="campaign"
           icon={Megaphone}
-          from={campaigns}
+          from={useCampaigns()}
           rows={(body): readonly Holder[] =>
             body.campaigns.map(({ messages, ...each }) => ({
               ...each,
@@ -75,7 +73,7 @@ export function CampaignsPage() {
           about="Each has steps, and every step has messages."
           noun="canvas"
           icon={Waypoints}
-          from={canvases}
+          from={useCanvases()}
           rows={(body): readonly Holder[] =>
             body.canvases.map((each) => ({
               ...each,

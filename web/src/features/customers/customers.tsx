@@ -16,9 +16,8 @@ import { daysOf } from "./periods.ts";
 
 /** What the users of a workspace did in the last days, compared with as many days before. */
 export function CustomersTab({ period }: OverviewTabProps) {
-  const customers = useCustomers(daysOf(period));
   return (
-    <Loaded from={customers}>
+    <Loaded from={useCustomers(daysOf(period))}>
       {(data) => (
         <div className="stack">
           {!data.complete && data.users.total > 0 && (

@@ -34,7 +34,6 @@ export function EventPage() {
   const { name = "", period } = route.useSearch();
   const navigate = route.useNavigate();
   const days = daysOf(period);
-  const byDay = useEventByDay(name, days);
   const hidden = {
     occurrences: useMissing(["view_user_profile", "view_pii"]),
     properties: useMissing(["view_pii", "edit_segments"]),
@@ -68,7 +67,7 @@ export function EventPage() {
       }
     >
       <div className="stack">
-        <Loaded from={byDay}>{(data) => <OverTime data={data} />}</Loaded>
+        <Loaded from={useEventByDay(name, days)}>{(data) => <OverTime data={data} />}</Loaded>
         {hidden.occurrences ?? <Occurrences name={name} />}
         {hidden.properties ?? <Properties name={name} />}
       </div>

@@ -24,7 +24,6 @@ const route = getRouteApi("/account");
 export function AccountPage() {
   const { welcome } = route.useSearch();
   const { person } = useSession();
-  const own = useOwnCredentials();
   return (
     <Page
       title={welcome ? `Welcome, ${person.display_name}` : "Your sign-in"}
@@ -35,7 +34,7 @@ export function AccountPage() {
           : "How you sign in, and where you are signed in."
       }
     >
-      <Loaded from={own}>
+      <Loaded from={useOwnCredentials()}>
         {(credentials) => (
           <div className="stack">
             <Ways credentials={credentials} />

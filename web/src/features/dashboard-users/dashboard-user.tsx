@@ -28,9 +28,8 @@ const route = getRouteApi("/company/dashboard-users/$id");
 /** One dashboard user: who it is, their permissions, and whether they may sign in. */
 export function DashboardUserPage() {
   const { id } = route.useParams();
-  const found = usePerson(id);
   return (
-    <Loaded from={found} lines={12} page="Dashboard user">
+    <Loaded from={usePerson(id)} lines={12} page="Dashboard user">
       {({ person }) => <PersonView person={person} />}
     </Loaded>
   );
@@ -85,19 +84,15 @@ const NEEDS = { company: "admin" } as const;
 function Actions({ person }: PersonProps) {
   const { open, dialog } = useDialog();
   const { change } = useChangePeople();
-  const reactivate = async () => {
-    try {
-      await change(person.id, { active: true });
-      tellDone(`${nameOfPerson(person)} may sign in again.`);
-    } catch (error) {
-      tellFailed(error);
-    }
-  };
+  const reactivate = () =>
+    void change(person.id, { active: true })
+      .then(() => tellDone(`${nameOfPerson(person)} may sign in again.`))
+      .catch(tellFailed);
   const items: readonly (readonly [string, LucideIcon, () => void])[] = [
     ["Edit…", Pencil, () => open(<EditPerson person={person} />)],
     person.active
       ? ["Deactivate…", UserX, () => open(<Deactivate person={person} />)]
-      : ["Reactivate", UserCheck, () => void reactivate()],
+      : ["Reactivate", UserCheck, reactivate],
     ["Sign out everywhere…", LogOut, () => open(<SignOut person={person} />)],
     ["Remove…", Trash2, () => open(<Remove person={person} />)],
   ];

@@ -28,7 +28,6 @@ export function DashboardUsers() {
   const { query = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const { open, dialog } = useDialog();
-  const pages = usePeople(query);
   return (
     <Card
       title="Dashboard users"
@@ -55,7 +54,7 @@ export function DashboardUsers() {
         />
       </search>
       <PagedTable
-        from={pages}
+        from={usePeople(query)}
         label="Dashboard users"
         columns={COLUMNS}
         rows={(page) => page.people}

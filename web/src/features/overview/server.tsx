@@ -12,10 +12,9 @@ import { Charts, lastOf } from "./charts.tsx";
 /** The traffic of a workspace, and what needs attention. */
 export function ServerTab({ period: chosen }: OverviewTabProps) {
   const period = chosen === "day" ? "day" : "hour";
-  const overview = useOverview(period);
   const users = useUserCount();
   return (
-    <Loaded from={overview}>
+    <Loaded from={useOverview(period)}>
       {(data) => (
         <div className="stack">
           <Attention findings={data.attention} />

@@ -15,7 +15,6 @@ import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
 
 export function CentersPage() {
-  const centers = useCenters();
   const { open, dialog } = useDialog();
   return (
     <List
@@ -27,7 +26,7 @@ export function CentersPage() {
       needs="manage_email_settings"
       adds="Add a center"
       add={() => open(<AddCenter />)}
-      from={centers}
+      from={useCenters()}
       columns={COLUMNS}
       rows={(body) => body.preference_centers}
       keyOf={({ id }) => id}

@@ -18,7 +18,6 @@ import { CountProgress } from "./count-progress.tsx";
 
 export function SegmentsPage() {
   const workspace = useWorkspace();
-  const segments = useSegments();
   const { data } = useSegmentSizes();
   const sizes = useMemo(() => new Map(data?.segments.map((each) => [each.id, each])), [data]);
   return (
@@ -36,7 +35,7 @@ export function SegmentsPage() {
       }
     >
       <LoadedTable
-        from={segments}
+        from={useSegments()}
         label="Segments"
         columns={columnsOf(sizes)}
         rows={({ segments: rows }) => rows}

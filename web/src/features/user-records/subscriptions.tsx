@@ -119,11 +119,10 @@ const columnsOf = (
 
 function StateHistory({ id }: { readonly id: string }) {
   const names = useGroupNames();
-  const pages = useTimeline(id, { kind: "subscription" });
   return (
     <Card title="History" flush>
       <PagedTable
-        from={pages}
+        from={useTimeline(id, { kind: "subscription" })}
         label="History of states"
         columns={historyColumns(names)}
         rows={({ entries }) => entries.filter(isChange)}

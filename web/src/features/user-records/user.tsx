@@ -55,9 +55,8 @@ const TABS: readonly (readonly [value: string, label: string, Content: Component
 
 export function UserPage() {
   const { id } = route.useParams();
-  const user = useUser(id);
   return (
-    <Loaded from={user} lines={12} page="User">
+    <Loaded from={useUser(id)} lines={12} page="User">
       {(record) => <UserView id={id} record={record} />}
     </Loaded>
   );

@@ -100,9 +100,8 @@ export function UsersPage() {
 /** Opens the one user who has this identifier; the search if there is none, or more than one. */
 function TheOne({ query }: { readonly query: string }) {
   const workspace = useWorkspace();
-  const found = useUserSearch({ query, match: "exact" });
   return (
-    <Loaded from={found}>
+    <Loaded from={useUserSearch({ query, match: "exact" })}>
       {({ pages }) => {
         const [only, ...others] = pages.flatMap(({ users }) => users);
         if (!only || others.length > 0) {

@@ -44,14 +44,10 @@ function IntegrationView({ integration }: { readonly integration: Integration })
   const { open, dialog } = useDialog();
   const { start, remove, isStarting } = useChangeIntegrations();
   const navigate = useNavigate();
-  const run = async () => {
-    try {
-      await start(id);
-      tellDone(`${name} is running.`);
-    } catch (error) {
-      tellFailed(error);
-    }
-  };
+  const run = () =>
+    void start(id)
+      .then(() => tellDone(`${name} is running.`))
+      .catch(tellFailed);
   const askToRemove = () =>
     open(
       <Confirm
@@ -75,7 +71,7 @@ function IntegrationView({ integration }: { readonly integration: Integration })
             needs="manage_external_integrations"
             leftSection={<Play size={14} />}
             loading={isStarting}
-            onClick={() => void run()}
+            onClick={run}
           >
             Run now
           </PermittedButton>
@@ -111,11 +107,10 @@ function IntegrationView({ integration }: { readonly integration: Integration })
 
 function Runs({ id }: { readonly id: string }) {
   const workspace = useWorkspace();
-  const pages = useRuns(id);
   return (
     <div>
       <PagedTable
-        from={pages}
+        from={useRuns(id)}
         label="Runs"
         columns={columnsOf(workspace, id)}
         rows={({ results }) => results}

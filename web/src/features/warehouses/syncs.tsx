@@ -9,7 +9,6 @@ import { EditIntegration } from "./edit-integration.tsx";
 import { tellSchedule } from "./schedule.tsx";
 
 export function SyncsPage() {
-  const integrations = useIntegrations();
   const { open, dialog } = useDialog();
   return (
     <List
@@ -21,7 +20,7 @@ export function SyncsPage() {
       needs="manage_external_integrations"
       adds="Add an integration"
       add={() => open(<EditIntegration />)}
-      from={integrations}
+      from={useIntegrations()}
       label="Integrations"
       columns={COLUMNS}
       rows={(body) => body.integrations}

@@ -14,7 +14,6 @@ import { tellAttempt } from "./tell-attempt.ts";
 
 /** Refused changes, each to be sent again or discarded. */
 export function DeadLetters({ id }: { readonly id: string }) {
-  const pages = useDeadLetters(id);
   const { sendAgain, discard } = useChangeWebhooks();
   const { open, dialog } = useDialog();
   const send = ({ dead_letter_id }: DeadLetter) =>
@@ -38,7 +37,7 @@ export function DeadLetters({ id }: { readonly id: string }) {
       flush
     >
       <PagedTable
-        from={pages}
+        from={useDeadLetters(id)}
         lines={3}
         label="Dead letters"
         columns={columnsOf(send, ask)}

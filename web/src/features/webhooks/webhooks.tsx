@@ -10,7 +10,6 @@ import { Behind } from "./behind.tsx";
 import { EditWebhook } from "./edit-webhook.tsx";
 
 export function WebhooksPage() {
-  const webhooks = useWebhooks();
   const { open, dialog } = useDialog();
   return (
     <List
@@ -22,7 +21,7 @@ export function WebhooksPage() {
       needs="admin"
       adds="Add a webhook"
       add={() => open(<EditWebhook open={open} />)}
-      from={webhooks}
+      from={useWebhooks()}
       columns={COLUMNS}
       rows={(body) => body.webhooks}
       keyOf={({ id }) => id}

@@ -41,7 +41,6 @@ export function Audit() {
   const search = route.useSearch();
   const [open, setOpen] = useState<string>();
   const filter = filterOf(search);
-  const pages = useAudit(filter);
   const verify = useMutation({ mutationFn: verifyAudit });
   const isFiltered = Object.keys(filter).some((name) => name !== "of");
   return (
@@ -76,7 +75,7 @@ export function Audit() {
       <Verdict {...verify} />
       <Filters search={search} />
       <PagedTable
-        from={pages}
+        from={useAudit(filter)}
         label="Audit log"
         columns={COLUMNS}
         rows={(page) => page.entries}

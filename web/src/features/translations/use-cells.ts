@@ -60,7 +60,8 @@ export function useCells({ message, locales, keys, frame, scrollTo }: CellsOf) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = active;
-    const place = destinationOf(event, active, keys.length, locales.length);
+    const last = { row: keys.length - 1, column: locales.length - 1 };
+    const place = MOVES[event.key]?.(active, last, event.ctrlKey || event.metaKey);
     if (place) {
       go(place.row, place.column);
     } else {
@@ -140,32 +141,14 @@ export const placeName = ({ row, column }: Place): string => `${row}:${column}`;
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** The target of a key: the keys of a grid (WAI-ARIA Authoring Practices). */
-function destinationOf(
-  { key, ctrlKey, metaKey }: KeyboardEvent,
-  { row, column }: Place,
-  rows: number,
-  columns: number,
-): Place | undefined {
-  const isFar = ctrlKey || metaKey;
-  switch (key) {
-    case "ArrowDown":
-      return { row: row + 1, column };
-    case "ArrowUp":
-      return { row: row - 1, column };
-    case "ArrowRight":
-      return { row, column: column + 1 };
-    case "ArrowLeft":
-      return { row, column: column - 1 };
-    case "PageDown":
-      return { row: row + PAGE_ROWS, column };
-    case "PageUp":
-      return { row: row - PAGE_ROWS, column };
-    case "Home":
-      return { row: isFar ? 0 : row, column: 0 };
-    case "End":
-      return { row: isFar ? rows - 1 : row, column: columns - 1 };
-    default:
-      return undefined;
-  }
-}
+/** Where a key leads: the keys of a grid (WAI-ARIA Authoring Practices). */
+const MOVES: Readonly<Record<string, (at: Place, last: Place, isFar: boolean) => Place>> = {
+  ArrowDown: ({ row, column }) => ({ row: row + 1, column }),
+  ArrowUp: ({ row, column }) => ({ row: row - 1, column }),
+  ArrowRight: ({ row, column }) => ({ row, column: column + 1 }),
+  ArrowLeft: ({ row, column }) => ({ row, column: column - 1 }),
+  PageDown: ({ row, column }) => ({ row: row + PAGE_ROWS, column }),
+  PageUp: ({ row, column }) => ({ row: row - PAGE_ROWS, column }),
+  Home: ({ row }, _, isFar) => ({ row: isFar ? 0 : row, column: 0 }),
+  End: ({ row }, last, isFar) => ({ row: isFar ? last.row : row, column: last.column }),
+};

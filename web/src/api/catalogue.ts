@@ -1,6 +1,6 @@
 import type { paths } from "../../../client/src/schema.ts";
 import { hooks, type Schemas } from "./client.ts";
-import { useWorkspace } from "./workspace.ts";
+import { useHereWith } from "./workspace.ts";
 
 /* What a workspace holds by name: events, attributes and products. */
 
@@ -10,9 +10,4 @@ export type CatalogueEntry = Schemas["CatalogueEntry"];
 export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
 
 export const useCatalogue = (kind: CatalogueKind, search: string) =>
-  hooks.useQuery("get", CATALOGUE, {
-    params: {
-      path: { name: useWorkspace() },
-      query: { kind, limit: 250, ...(search && { search }) },
-    },
-  });
+  hooks.useQuery("get", CATALOGUE, useHereWith({ kind, limit: 250, ...(search && { search }) }));

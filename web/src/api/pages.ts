@@ -22,3 +22,9 @@ export const BY_CURSOR = {
   initialPageParam: null as string | null,
   getNextPageParam: (page: { readonly next_cursor?: string }) => page.next_cursor,
 };
+
+/** What a query names, without what is empty there. */
+export const filled = <Query extends object>(query: Query) =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value)) as {
+    [Name in keyof Query]?: Exclude<Query[Name], undefined | "">;
+  };

@@ -2,8 +2,8 @@ import type { paths } from "../../../client/src/schema.ts";
 import { numberText } from "../components/numbers.ts";
 import { useMissing } from "../components/permitted.tsx";
 import { hooks, http, queryClient, type Received, refresh, type Schemas } from "./client.ts";
-import { BY_CURSOR } from "./pages.ts";
-import { useHere, useWorkspace } from "./workspace.ts";
+import { BY_CURSOR, filled } from "./pages.ts";
+import { useHere, useHereWith, useWorkspace } from "./workspace.ts";
 
 /* What the pages about users read and change. */
 
@@ -64,29 +64,27 @@ export interface UserSearch {
 }
 
 export const useUserSearch = (query: UserSearch) =>
-  hooks.useInfiniteQuery(
-    "get",
-    USERS,
-    { params: { path: { name: useWorkspace() }, query: { ...query, limit: 100 } } },
-    { ...BY_CURSOR, placeholderData: (shown) => shown },
-  );
+  hooks.useInfiniteQuery("get", USERS, useHereWith({ ...query, limit: 100 }), {
+    ...BY_CURSOR,
+    placeholderData: (shown) => shown,
+  });
 
 /** The names of custom attributes, up to 250. */
 export const useAttributeNames = () =>
-  hooks.useQuery("get", "/admin/v1/workspaces/{name}/catalogue", {
-    params: { path: { name: useWorkspace() }, query: { kind: "attribute", limit: 250 } },
-  });
+  hooks.useQuery(
+    "get",
+    "/admin/v1/workspaces/{name}/catalogue",
+    useHereWith({ kind: "attribute", limit: 250 }),
+  );
 
 /** How many users a workspace has, in words; undefined until it is known, and for a person who may not see it. */
 export function useUserCount(): string | undefined {
-  const workspace = useWorkspace();
   const isForbidden = useMissing("basic_access") !== undefined;
-  const { data } = hooks.useQuery(
-    "get",
-    USER_COUNT,
-    { params: { path: { name: workspace } } },
-    { enabled: !isForbidden, refetchInterval: COUNT_EVERY_MS, placeholderData: (shown) => shown },
-  );
+  const { data } = hooks.useQuery("get", USER_COUNT, useHere(), {
+    enabled: !isForbidden,
+    refetchInterval: COUNT_EVERY_MS,
+    placeholderData: (shown) => shown,
+  });
   return data && `${data.exact ? "" : "about "}${numberText(data.users)}`;
 }
 
@@ -118,23 +116,13 @@ export interface TimelineFilter {
   readonly until?: string | undefined;
 }
 
-export const useTimeline = (id: string, filter: TimelineFilter) => {
-  const name = useWorkspace();
-  const { kind, event, since, until } = filter;
-  const query = {
-    limit: 100,
-    ...(kind && { kind: [kind] }),
-    ...(event && { event }),
-    ...(since && { since }),
-    ...(until && { until }),
-  };
-  return hooks.useInfiniteQuery(
+export const useTimeline = (id: string, { kind, ...filter }: TimelineFilter) =>
+  hooks.useInfiniteQuery(
     "get",
     TIMELINE,
-    { params: { path: { name, id }, query } },
+    useHereWith({ limit: 100, ...filled({ ...filter, kind: kind && [kind] }) }, { id }),
     BY_CURSOR,
   );
-};
 
 /** Sets attributes and states of a user, checked as an attributes object of /users/track is. */
 export const useChangeUser = (id: string) => {

@@ -7,3 +7,9 @@ export const useWorkspace = (): string => useParams({ strict: false }).workspace
 export const useHere = <Other extends object>(other?: Other) => ({
   params: { path: { name: useWorkspace(), ...(other as Other) } },
 });
+
+/** The same with a query. */
+export const useHereWith = <const Query extends object, Other extends object>(
+  query: Query,
+  other?: Other,
+) => ({ params: { ...useHere(other).params, query } });

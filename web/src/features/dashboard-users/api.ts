@@ -1,6 +1,6 @@
 import { hooks, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { TEAMS } from "../../api/entries.ts";
-import { BY_CURSOR } from "../../api/pages.ts";
+import { BY_CURSOR, filled } from "../../api/pages.ts";
 
 /* Dashboard users and the teams that their permissions name. */
 
@@ -26,7 +26,7 @@ export const usePeople = (query: string) =>
   hooks.useInfiniteQuery(
     "get",
     PEOPLE,
-    { params: { query: { ...(query && { query }), limit: 100 } } },
+    { params: { query: { ...filled({ query }), limit: 100 } } },
     { ...BY_CURSOR, placeholderData: (shown) => shown },
   );
 

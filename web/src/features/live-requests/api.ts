@@ -1,7 +1,7 @@
 import type { InfiniteData } from "@tanstack/react-query";
 import type { paths } from "../../../../client/src/schema.ts";
 import { hooks, queryClient, type Received, type Schemas } from "../../api/client.ts";
-import { BY_CURSOR } from "../../api/pages.ts";
+import { BY_CURSOR, filled } from "../../api/pages.ts";
 import { useHere, useWorkspace } from "../../api/workspace.ts";
 
 /* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts adds new ones. */
@@ -24,10 +24,9 @@ const PAGE = 50;
 /** A page that stays open shows at most this many; older ones are loaded again on request. */
 const MOST_SHOWN = 500;
 
-const optionsOf = (name: string, filter: RequestFilter) => {
-  const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
-  return { params: { path: { name }, query: { ...wanted, limit: PAGE } } };
-};
+const optionsOf = (name: string, filter: RequestFilter) => ({
+  params: { path: { name }, query: { ...filled(filter), limit: PAGE } },
+});
 
 /** @param everyMs how often to ask again without a stream. */
 export const useRequests = (filter: RequestFilter, everyMs: number | false) =>

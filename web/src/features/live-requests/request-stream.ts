@@ -1,5 +1,6 @@
 import { useDocumentVisibility } from "@mantine/hooks";
 import { useEffect, useState } from "react";
+import { filled } from "../../api/pages.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { type LiveRequest, putFirst, type RequestFilter, refreshRequests } from "./api.ts";
 
@@ -64,7 +65,6 @@ export function useStream(filter: RequestFilter, isWanted: boolean): Stream {
 }
 
 function addressOf(workspace: string, filter: RequestFilter): string {
-  const set = Object.entries(filter).filter(([, value]) => value);
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(filled(filter) as Record<string, string>);
   return `/admin/v1/workspaces/${encodeURIComponent(workspace)}/requests/stream?${query}`;
 }

@@ -1,5 +1,5 @@
 import { hooks, type Received, type Schemas } from "../../api/client.ts";
-import { useWorkspace } from "../../api/workspace.ts";
+import { useHereWith } from "../../api/workspace.ts";
 
 /* The traffic of a workspace over time, and what needs attention. */
 
@@ -13,9 +13,7 @@ export type Period = "hour" | "day";
 const READ_EVERY_MS = 10_000;
 
 export const useOverview = (period: Period) =>
-  hooks.useQuery(
-    "get",
-    OVERVIEW,
-    { params: { path: { name: useWorkspace() }, query: { period } } },
-    { refetchInterval: READ_EVERY_MS, placeholderData: (shown) => shown },
-  );
+  hooks.useQuery("get", OVERVIEW, useHereWith({ period }), {
+    refetchInterval: READ_EVERY_MS,
+    placeholderData: (shown) => shown,
+  });

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { hooks, http, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
-import { useHere, useWorkspace } from "../../api/workspace.ts";
+import { useHere, useHereWith, useWorkspace } from "../../api/workspace.ts";
 
 /* Segments: filters of users, their sizes, and who meets them. */
 
@@ -129,9 +129,7 @@ export const useAttributeValues = (
   attribute: string,
   isAllowed: boolean,
 ) =>
-  hooks.useQuery(
-    "get",
-    VALUES,
-    { params: { path: { name: useWorkspace() }, query: { kind, attribute: attribute || "-" } } },
-    { enabled: isAllowed && attribute !== "", retry: false },
-  );
+  hooks.useQuery("get", VALUES, useHereWith({ kind, attribute: attribute || "-" }), {
+    enabled: isAllowed && attribute !== "",
+    retry: false,
+  });

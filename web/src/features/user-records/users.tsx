@@ -2,7 +2,7 @@ import { Button, Select } from "@mantine/core";
 import { getRouteApi, Navigate } from "@tanstack/react-router";
 import { ListFilter, UserSearch, Users } from "lucide-react";
 import { Suspense, useEffect, useMemo, useState } from "react";
-import { morePages } from "../../api/pages.ts";
+import { filled, morePages } from "../../api/pages.ts";
 import {
   type IdentifierKind,
   type UsersQuery,
@@ -140,10 +140,9 @@ function Found({
   const workspace = useWorkspace();
   const requested = requestedOf(chosen);
   const found = useUserSearch({
-    ...(query && { query }),
+    ...filled({ query, filter }),
     ...(query && identifier && { identifier }),
     ...(!query && sort && { sort: sort as NonNullable<UsersQuery["sort"]> }),
-    ...(filter && { filter }),
     ...(requested.length > 0 && { columns: requested }),
   });
   const columns = useMemo(() => columnsOf(workspace, chosen), [workspace, chosen]);

@@ -10,6 +10,7 @@ import {
   verifyAudit,
 } from "../../api/administration.ts";
 import { messageOf } from "../../api/api-error.ts";
+import { filled } from "../../api/pages.ts";
 import { originOf, whoOf } from "../../components/changed-by.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
@@ -26,16 +27,15 @@ const route = getRouteApi("/company/$section");
 type Search = ReturnType<typeof route.useSearch>;
 
 /** The filter that an address means. A day is that of the browser. */
-function filterOf({ query, of = "changes", by, kind, from, to }: Search): AuditFilter {
-  return {
-    ...(query && { query }),
-    ...(by && { by }),
-    ...(kind && { kind }),
-    ...(from && { since: startOfDay(from) }),
-    ...(to && { until: startOfDay(to, 1) }),
-    ...((of === "changes" || of === "reads") && { of }),
-  };
-}
+const filterOf = ({ query, of = "changes", by, kind, from, to }: Search): AuditFilter =>
+  filled({
+    query,
+    by,
+    kind,
+    since: startOfDay(from),
+    until: startOfDay(to, 1),
+    of: of === "changes" || of === "reads" ? of : undefined,
+  });
 
 export function Audit() {
   const search = route.useSearch();

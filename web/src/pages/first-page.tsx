@@ -22,8 +22,7 @@ export function FirstPage() {
   }
   if (administrator) return <NoWorkspace />;
   const [section] = companySectionsOf(session);
-  if (section)
-    return <Navigate to="/company/$section" params={{ section: section.name }} replace />;
+  if (section) return <Navigate {...section.link} replace />;
   return <NoPermission session={session} />;
 }
 

@@ -14,18 +14,20 @@ export const COMPANY_SECTIONS = all
   .flatMap(({ companySettings = [] }) => companySettings)
   .sort((one, other) => one.place - other.place);
 
-/** The settings of a workspace that a person may see. */
-export const workspaceSectionsOf = (
-  { administrator, permissions }: Session,
-  workspace: string,
-): typeof WORKSPACE_SECTIONS =>
+/** The settings of a workspace that a person may see, with their addresses. */
+export const workspaceSectionsOf = ({ administrator, permissions }: Session, workspace: string) =>
   WORKSPACE_SECTIONS.filter(
     ({ needs }) => administrator || permissions.workspaces[workspace]?.includes(needs),
-  );
+  ).map(({ name, label }) => {
+    const params = { workspace, section: name };
+    return { label, link: { to: "/w/$workspace/settings/$section", params } as const };
+  });
 
 /** The pages of the company that a person may see. */
-export const companySectionsOf = ({
-  administrator,
-  permissions,
-}: Session): typeof COMPANY_SECTIONS =>
-  COMPANY_SECTIONS.filter(({ needs }) => administrator || permissions.company.includes(needs));
+export const companySectionsOf = ({ administrator, permissions }: Session) =>
+  COMPANY_SECTIONS.filter(({ needs }) => administrator || permissions.company.includes(needs)).map(
+    ({ name, label }) => ({
+      label,
+      link: { to: "/company/$section", params: { section: name } } as const,
+    }),
+  );

@@ -53,10 +53,9 @@ function SettingsLinks({ workspace }: { readonly workspace: string | undefined }
   return (
     <nav className="nav" aria-label="Settings">
       <div className="nav-title">Settings</div>
-      {workspace && ofWorkspace && (
+      {ofWorkspace && (
         <SectionLink
-          to="/w/$workspace/settings/$section"
-          params={{ workspace, section: ofWorkspace.name }}
+          {...ofWorkspace.link}
           covers={/\/w\/[^/]+\/settings\//}
           icon={Settings}
           label="Workspace settings"
@@ -64,8 +63,7 @@ function SettingsLinks({ workspace }: { readonly workspace: string | undefined }
       )}
       {ofCompany && (
         <SectionLink
-          to="/company/$section"
-          params={{ section: ofCompany.name }}
+          {...ofCompany.link}
           covers={/\/company\//}
           icon={Building2}
           label="Company settings"

@@ -1,8 +1,9 @@
-import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
-import { type ReactNode, Suspense } from "react";
+import { getRouteApi, Link, type LinkProps, Navigate } from "@tanstack/react-router";
+import { Suspense } from "react";
 import { useSession } from "../../api/session.ts";
 import { Page } from "../../components/page.tsx";
 import { Loading } from "../../components/states.tsx";
+import type { SettingsSection } from "../../feature.ts";
 import {
   COMPANY_SECTIONS,
   companySectionsOf,
@@ -20,29 +21,10 @@ const company = getRouteApi("/company/$section");
  */
 export function SettingsPage() {
   const { workspace, section } = settings.useParams();
-  const sections = workspaceSectionsOf(useSession(), workspace);
+  const links = workspaceSectionsOf(useSession(), workspace);
   const shown = WORKSPACE_SECTIONS.find(({ name }) => name === section);
-  if (shown) {
-    return (
-      <SettingsFrame
-        title="Workspace settings"
-        about={workspace}
-        shown={shown.label}
-        links={sections.map(({ name, label }) => (
-          <Link
-            key={name}
-            to="/w/$workspace/settings/$section"
-            params={{ workspace, section: name }}
-            className="nav-link"
-          >
-            {label}
-          </Link>
-        ))}
-      >
-        <shown.component />
-      </SettingsFrame>
-    );
-  }
+  if (shown)
+    return <Section title="Workspace settings" about={workspace} shown={shown} links={links} />;
   const isOfCompany = COMPANY_SECTIONS.some(({ name }) => name === section);
   return isOfCompany ? (
     <Navigate to="/company/$section" params={{ section }} replace />
@@ -54,43 +36,39 @@ export function SettingsPage() {
 /** The settings of the company; a person without a workspace sees them too. */
 export function CompanyPage() {
   const { section } = company.useParams();
-  const sections = companySectionsOf(useSession());
+  const links = companySectionsOf(useSession());
   const shown = COMPANY_SECTIONS.find(({ name }) => name === section);
   if (!shown) return <NotFound />;
-  return (
-    <SettingsFrame
-      title="Company settings"
-      about="They apply to all workspaces."
-      shown={shown.label}
-      links={sections.map(({ name, label }) => (
-        <Link key={name} to="/company/$section" params={{ section: name }} className="nav-link">
-          {label}
-        </Link>
-      ))}
-    >
-      <shown.component />
-    </SettingsFrame>
-  );
+  const about = "They apply to all workspaces.";
+  return <Section title="Company settings" about={about} shown={shown} links={links} />;
 }
 
-interface FrameProps {
+interface SectionProps {
   readonly title: "Workspace settings" | "Company settings";
   readonly about: string;
-  /** The section, for the title of the window. */
-  readonly shown: string;
-  readonly links: ReactNode;
-  readonly children: ReactNode;
+  readonly shown: Pick<SettingsSection<string>, "label" | "component">;
+  /** The sections that the person may see. */
+  readonly links: readonly {
+    readonly label: string;
+    readonly link: Pick<LinkProps, "to" | "params">;
+  }[];
 }
 
-/** The page with the sections that the person may see beside it. */
-const SettingsFrame = ({ title, about, shown, links, children }: FrameProps) => (
-  <Page title={title} windowTitle={shown} about={about}>
+/** A section, with links to the others beside it. */
+const Section = ({ title, about, shown, links }: SectionProps) => (
+  <Page title={title} windowTitle={shown.label} about={about}>
     <div className="settings">
       <nav className="nav" aria-label={title}>
-        {links}
+        {links.map(({ label, link }) => (
+          <Link key={label} {...link} className="nav-link">
+            {label}
+          </Link>
+        ))}
       </nav>
-      <div className="settings-body">
-        <Suspense fallback={<Loading />}>{children}</Suspense>
+      <div>
+        <Suspense fallback={<Loading />}>
+          <shown.component />
+        </Suspense>
       </div>
     </div>
   </Page>

@@ -20,11 +20,10 @@ export interface Place {
 export function placesOf(session: Session, workspace: string | undefined): readonly Place[] {
   return [
     ...(workspace === undefined ? [] : pagesOf(session, workspace)),
-    ...companySectionsOf(session).map(({ name, label }) => ({
-      label,
+    ...companySectionsOf(session).map((section) => ({
+      ...section,
       about: "Company settings",
       icon: Building2,
-      link: { to: "/company/$section", params: { section: name } },
     })),
     ...session.workspaces.flatMap((name) => {
       const entry = name === workspace ? undefined : firstEntry(session, name);
@@ -38,11 +37,10 @@ const pagesOf = (session: Session, workspace: string): readonly Place[] => [
   ...NAVIGATION.flatMap(({ entries }) => entries)
     .filter((entry) => isSeen(entry, session, workspace))
     .map(({ label, icon, to }) => ({ label, icon, link: { to, params: { workspace } } })),
-  ...workspaceSectionsOf(session, workspace).map(({ name, label }) => ({
-    label,
+  ...workspaceSectionsOf(session, workspace).map((section) => ({
+    ...section,
     about: "Workspace settings",
     icon: Settings,
-    link: { to: "/w/$workspace/settings/$section", params: { workspace, section: name } },
   })),
 ];
 

@@ -45,3 +45,21 @@ export const Chart = (props: ChartProps) => (
     )}
   </figure>
 );
+
+/** A chart of several. */
+export type ChartOf = Omit<ChartProps, "times" | "isDaily">;
+
+interface ChartsProps extends Pick<ChartProps, "times" | "isDaily"> {
+  readonly of: readonly ChartOf[];
+}
+
+/** Charts beside each other, over the same times. */
+export const Charts = ({ of: charts, ...shared }: ChartsProps) => (
+  <div className="charts">
+    {charts.map((chart) => (
+      <section key={chart.label} className="card card-body" aria-label={chart.label}>
+        <Chart {...chart} {...shared} />
+      </section>
+    ))}
+  </div>
+);

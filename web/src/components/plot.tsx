@@ -2,7 +2,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { ChartProps, Line } from "./chart.tsx";
+import type { ChartProps } from "./chart.tsx";
 
 /* uPlot draws on a canvas: some thousands of points in a few milliseconds. It is loaded by chart.tsx. */
 
@@ -54,20 +54,7 @@ export default function Plot({
   return <div ref={frame} role="img" aria-label={`${label}: ${said}`} className="plot" />;
 }
 
-const COLORS: Readonly<Record<Line["color"], string>> = {
-  good: "--chart-good",
-  bad: "--chart-bad",
-  warn: "--chart-warn",
-  info: "--chart-info",
-  plain: "--chart-plain",
-};
-
-interface Drawn {
-  readonly lines: readonly Line[];
-  readonly unit: string;
-  readonly isCount: boolean;
-  readonly isDaily: boolean;
-}
+type Drawn = Required<Pick<ChartProps, "lines" | "unit" | "isCount" | "isDaily">>;
 
 function optionsOf(
   element: HTMLElement,
@@ -76,7 +63,7 @@ function optionsOf(
 ): UPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(name).trim();
-  const colorOf = (line: number) => color(COLORS[lines[line]?.color ?? "plain"]);
+  const colorOf = (line: number) => color(`--chart-${lines[line]?.color ?? "plain"}`);
   const axis = {
     stroke: color("--mantine-color-dimmed"),
     grid: { stroke: color("--line"), width: 1 },
@@ -132,29 +119,12 @@ const aloneIn: UPlot.Series.Points.Filter = (plot, line) => {
   );
 };
 
-const HOURS = new Intl.DateTimeFormat("en", {
-  hour: "2-digit",
-  minute: "2-digit",
-  hourCycle: "h23",
-});
-const DAYS = new Intl.DateTimeFormat(undefined, {
-  day: "numeric",
-  month: "short",
-  timeZone: "UTC",
-});
-const DAY = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  timeZone: "UTC",
-});
-const TIME = new Intl.DateTimeFormat("en", {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hourCycle: "h23",
-  timeZoneName: "short",
-});
+const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const DATE = { day: "numeric", month: "short", timeZone: "UTC" } as const;
+const HOURS = new Intl.DateTimeFormat("en", CLOCK);
+const TIME = new Intl.DateTimeFormat("en", { ...CLOCK, second: "2-digit", timeZoneName: "short" });
+const DAYS = new Intl.DateTimeFormat(undefined, DATE);
+const DAY = new Intl.DateTimeFormat(undefined, { ...DATE, weekday: "short" });
 const NUMBER = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 const shortNumber = (value: number): string => NUMBER.format(value);

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Users } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { useWorkspace } from "../../api/workspace.ts";
-import { Chart, type Line } from "../../components/chart.tsx";
+import { Charts, type Line } from "../../components/chart.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { amountText, numberText, total } from "../../components/numbers.ts";
@@ -36,7 +36,7 @@ export function CustomersTab({ period }: OverviewTabProps) {
             </Empty>
           ) : (
             <>
-              <Charts data={data} />
+              <OverTime data={data} />
               <Top data={data} />
               <Subscribers data={data} />
             </>
@@ -119,23 +119,10 @@ function changesOf({ email, groups, days }: Customers, which: "opt_ins" | "opt_o
 
 const COLORS = ["info", "good", "warn", "plain"] as const;
 
-function Charts({ data }: { readonly data: Customers }) {
-  const { times, charts } = useMemo(
-    () => ({
-      times: data.days.map((day) => Date.parse(day) / 1_000),
-      charts: chartsOf(data),
-    }),
-    [data],
-  );
-  return (
-    <div className="charts">
-      {charts.map((chart) => (
-        <section key={chart.label} className="card card-body" aria-label={chart.label}>
-          <Chart {...chart} times={times} isDaily />
-        </section>
-      ))}
-    </div>
-  );
+function OverTime({ data }: { readonly data: Customers }) {
+  const times = useMemo(() => data.days.map((day) => Date.parse(day) / 1_000), [data]);
+  const charts = useMemo(() => chartsOf(data), [data]);
+  return <Charts of={charts} times={times} isDaily />;
 }
 
 function chartsOf(data: Customers) {

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { Chart, type Line } from "../../components/chart.tsx";
+import { type ChartOf, Charts, type Line } from "../../components/chart.tsx";
 import { total } from "../../components/numbers.ts";
 import type { Overview, Period } from "./api.ts";
 
@@ -12,12 +12,12 @@ const SLOT: Readonly<Record<Period, string>> = {
 const MOST_CODES = 4;
 const CODE_COLORS = ["bad", "warn", "info", "plain"] as const;
 
-interface ChartsProps {
+interface TrafficProps {
   readonly data: Overview;
   readonly period: Period;
 }
 
-export function Charts({ data, period }: ChartsProps) {
+export function Traffic({ data, period }: TrafficProps) {
   const { times, charts } = useMemo(() => {
     const [from, to] = shownSlots(data, period);
     const start = Date.parse(data.start) / 1_000;
@@ -28,15 +28,7 @@ export function Charts({ data, period }: ChartsProps) {
     }));
     return { times: all.slice(from, to), charts: cut };
   }, [data, period]);
-  return (
-    <div className="charts">
-      {charts.map((chart) => (
-        <section key={chart.label} className="card card-body" aria-label={chart.label}>
-          <Chart {...chart} times={times} />
-        </section>
-      ))}
-    </div>
-  );
+  return <Charts of={charts} times={times} />;
 }
 
 /** At least this many, even if the server has just started counting. */
@@ -47,14 +39,6 @@ function shownSlots({ requests, syncs }: Overview, period: Period): readonly [nu
   const first = requests.findIndex((count, slot) => count > 0 || syncs?.rows_synced[slot]);
   const to = requests.length - (period === "hour" ? 1 : 0);
   return [Math.max(0, Math.min(first - LEAST_SLOTS / 6, to - LEAST_SLOTS)), to];
-}
-
-interface ChartOf {
-  readonly label: string;
-  readonly summary: string;
-  readonly lines: readonly Line[];
-  readonly unit?: string;
-  readonly isCount?: boolean;
 }
 
 function chartsOf(data: Overview, slot: string): readonly ChartOf[] {

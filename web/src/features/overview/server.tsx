@@ -7,7 +7,7 @@ import type { OverviewTabProps } from "../../feature.ts";
 import type { Overview } from "./api.ts";
 import { useOverview } from "./api.ts";
 import { Attention } from "./attention.tsx";
-import { Charts, lastOf } from "./charts.tsx";
+import { lastOf, Traffic } from "./charts.tsx";
 
 /** The traffic of a workspace, and what needs attention. */
 export function ServerTab({ period: chosen }: OverviewTabProps) {
@@ -29,7 +29,7 @@ export function ServerTab({ period: chosen }: OverviewTabProps) {
               <KeysLink />:
             </Empty>
           ) : (
-            <Charts data={data} period={period} />
+            <Traffic data={data} period={period} />
           )}
         </div>
       )}

@@ -50,21 +50,15 @@ const GENDERS: readonly NamedCode[] = [
   { value: "P", label: "Prefer not to say (P)" },
 ];
 
+const CODED: ReadonlyMap<string, () => readonly NamedCode[]> = new Map([
+  ["country", () => codesOf("region")],
+  ["language", () => codesOf("language")],
+  ["money_spent", () => codesOf("currency")],
+  ["gender", () => GENDERS],
+]);
+
 /** The codes that a standard attribute or `money_spent` can have, by name; undefined if it has none. */
-export function codesFor(name: string): readonly NamedCode[] | undefined {
-  switch (name) {
-    case "country":
-      return codesOf("region");
-    case "language":
-      return codesOf("language");
-    case "money_spent":
-      return codesOf("currency");
-    case "gender":
-      return GENDERS;
-    default:
-      return undefined;
-  }
-}
+export const codesFor = (name: string): readonly NamedCode[] | undefined => CODED.get(name)?.();
 
 /** Whether what somebody types finds a code. */
 export function findsCode(code: NamedCode, typed: string): boolean {

@@ -1,10 +1,11 @@
-import { Button, Select, Tabs } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Languages } from "lucide-react";
 import { useCampaigns, useCanvases } from "../../api/messages.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Page } from "../../components/page.tsx";
+import { PageTabs } from "../../components/page-tabs.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
 import { channelName } from "../../components/tag.tsx";
 import { Files } from "./files.tsx";
@@ -19,22 +20,16 @@ export function TranslationsPage() {
   const navigate = route.useNavigate();
   return (
     <Page title="Translations" about="The strings of messages, in every locale of this workspace.">
-      <Tabs
-        value={tab}
-        keepMounted={false}
-        onChange={(next) => void navigate({ search: next ? { tab: next } : {}, replace: true })}
+      <PageTabs
+        tabs={[
+          ["messages", "Messages"],
+          ["locales", "Locales"],
+        ]}
+        shown={tab}
+        show={(next) => void navigate({ search: { tab: next }, replace: true })}
       >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="messages">Messages</Tabs.Tab>
-          <Tabs.Tab value="locales">Locales</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="messages">
-          <Messages />
-        </Tabs.Panel>
-        <Tabs.Panel value="locales">
-          <Locales />
-        </Tabs.Panel>
-      </Tabs>
+        {tab === "locales" ? <Locales /> : <Messages />}
+      </PageTabs>
     </Page>
   );
 }

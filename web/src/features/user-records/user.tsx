@@ -1,4 +1,4 @@
-import { Button, Menu, Tabs } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
 import { type ComponentType, useState } from "react";
@@ -11,6 +11,7 @@ import { download } from "../../components/download.ts";
 import { PageLink, useHasPage } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
+import { PageTabs } from "../../components/page-tabs.tsx";
 import { partOf } from "../../components/part.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
@@ -42,16 +43,15 @@ const EraseUser = partOf(
 
 type UserViewProps = Omit<TabProps, "profile">;
 
-const TABS: readonly (readonly [value: string, label: string, Content: ComponentType<TabProps>])[] =
-  [
-    ["timeline", "Timeline", Timeline],
-    ["totals", "Totals", Totals],
-    ["attributes", "Attributes", Attributes],
-    ["subscriptions", "Subscriptions", Subscriptions],
-    ["segments", "Segments", SegmentsOfUser],
-    ["identity", "Identity", Identity],
-    ["devices", "Devices and apps", Devices],
-  ];
+const TABS = [
+  ["timeline", "Timeline", Timeline],
+  ["totals", "Totals", Totals],
+  ["attributes", "Attributes", Attributes],
+  ["subscriptions", "Subscriptions", Subscriptions],
+  ["segments", "Segments", SegmentsOfUser],
+  ["identity", "Identity", Identity],
+  ["devices", "Devices and apps", Devices],
+] as const satisfies readonly (readonly [string, string, ComponentType<TabProps>])[];
 
 export function UserPage() {
   const { id } = route.useParams();
@@ -67,7 +67,7 @@ function UserView({ id, record }: UserViewProps) {
   const hasSegments = useHasPage("/w/$workspace/segments/$id");
   const tabs = TABS.filter(([value]) => value !== "segments" || hasSegments);
   // A link may name a tab that this server does not have.
-  const tab = tabs.some(([value]) => value === asked) ? asked : "timeline";
+  const [tab, , Content] = tabs.find(([value]) => value === asked) ?? TABS[0];
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;
@@ -100,24 +100,13 @@ function UserView({ id, record }: UserViewProps) {
             <UndoMerge id={undo} />
           </Closing>
         )}
-        <Tabs
-          value={tab}
-          keepMounted={false}
-          onChange={(next) => void navigate({ search: next ? { tab: next } : {}, replace: true })}
+        <PageTabs
+          tabs={tabs.map(([value, label]) => [value, label])}
+          shown={tab}
+          show={(next) => void navigate({ search: { tab: next }, replace: true })}
         >
-          <Tabs.List mb="md" className="tabs-list">
-            {tabs.map(([value, label]) => (
-              <Tabs.Tab key={value} value={value}>
-                {label}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          {tabs.map(([value, , Content]) => (
-            <Tabs.Panel key={value} value={value}>
-              <Content id={kept} record={record} profile={profile} />
-            </Tabs.Panel>
-          ))}
-        </Tabs>
+          <Content id={kept} record={record} profile={profile} />
+        </PageTabs>
       </div>
     </Page>
   );

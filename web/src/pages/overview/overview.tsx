@@ -1,7 +1,8 @@
-import { SegmentedControl, Tabs } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { Page } from "../../components/page.tsx";
+import { PageTabs } from "../../components/page-tabs.tsx";
 import { Loading } from "../../components/states.tsx";
 import type { Feature } from "../../feature.ts";
 import * as features from "../../features.ts";
@@ -38,24 +39,15 @@ export function OverviewPage() {
       }
     >
       <FirstSteps />
-      <Tabs
-        value={name}
-        onChange={(tab) => tab && void navigate({ search: { tab }, replace: true })}
-        keepMounted={false}
+      <PageTabs
+        tabs={TABS.map((tab) => [tab.name, tab.label])}
+        shown={name}
+        show={(tab) => void navigate({ search: { tab }, replace: true })}
       >
-        <Tabs.List mb="md">
-          {TABS.map((tab) => (
-            <Tabs.Tab key={tab.name} value={tab.name}>
-              {tab.label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value={name}>
-          <Suspense fallback={<Loading lines={8} />}>
-            <Tab period={period} />
-          </Suspense>
-        </Tabs.Panel>
-      </Tabs>
+        <Suspense fallback={<Loading lines={8} />}>
+          <Tab period={period} />
+        </Suspense>
+      </PageTabs>
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { countText } from "./numbers.ts";
 
 /* Numbers of users, which may be estimates, and small tables of them. */
 
@@ -9,18 +10,16 @@ interface Size {
   readonly high: number;
 }
 
-const number = (value: number): string => value.toLocaleString("en");
-
 /** A number of users; null for few of them. */
 export const usersText = (users: number | null): string =>
-  users === null ? "fewer than 20" : number(users);
+  users === null ? "fewer than 20" : countText(users);
 
 /** The same with its interval, if it is an estimate or rounded. */
 export function sizeText({ matching, low, high }: Size): string {
   if (low === high || (matching === null && high < 20)) return usersText(matching);
-  if (matching === 0) return `at most ${number(high)}`;
-  const about = matching === null ? usersText(null) : `about ${number(matching)}`;
-  return `${about} (${number(low)} to ${number(high)})`;
+  if (matching === 0) return `at most ${countText(high)}`;
+  const about = matching === null ? usersText(null) : `about ${countText(matching)}`;
+  return `${about} (${countText(low)} to ${countText(high)})`;
 }
 
 interface FiguresProps {

@@ -5,6 +5,7 @@ import { Fragment, useMemo } from "react";
 import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/catalogue.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
+import { countText, total } from "../../components/numbers.ts";
 import { Absent, Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
@@ -94,14 +95,12 @@ const columnsOf = (kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
       </FeatureLink>
       {each.types.length > 0 && (
         <div className="dim">
-          {each.types.map(({ type, seen }) => `${type} ${seen.toLocaleString("en")}`).join(", ")}
+          {each.types.map(({ type, seen }) => `${type} ${countText(seen)}`).join(", ")}
         </div>
       )}
     </>
   )),
-  column("Sent", { sortBy: "seen", width: "8rem", end: true }, ({ seen }) =>
-    seen.toLocaleString("en"),
-  ),
+  column("Sent", { sortBy: "seen", width: "8rem", end: true }, ({ seen }) => countText(seen)),
   column("First", { sortBy: "first_seen", width: "10rem" }, ({ first_seen }) => (
     <SeenAt time={first_seen} />
   )),
@@ -110,7 +109,7 @@ const columnsOf = (kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
   )),
   column("30 days", { width: "10rem" }, (each) => (
     <Sparkline
-      label={`${each.name}: ${each.days.reduce((sum, day) => sum + day, 0).toLocaleString("en")} in 30 days`}
+      label={`${each.name}: ${countText(total(each.days))} in 30 days`}
       values={each.days}
     />
   )),

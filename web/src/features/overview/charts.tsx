@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { type ChartOf, Charts, type Line } from "../../components/chart.tsx";
-import { total } from "../../components/numbers.ts";
+import { countText, total } from "../../components/numbers.ts";
 import type { Overview, Period } from "./api.ts";
 
 const SLOT: Readonly<Record<Period, string>> = {
@@ -44,7 +44,7 @@ function shownSlots({ requests, syncs }: Overview, period: Period): readonly [nu
 function chartsOf(data: Overview, slot: string): readonly ChartOf[] {
   const { syncs } = data;
   const counts = (name: string, values: readonly number[], color: Line["color"]): Line => {
-    return { name, values, color, whole: NUMBER.format(total(values)) };
+    return { name, values, color, whole: countText(total(values)) };
   };
   const latest = (name: string, values: readonly (number | null)[], color: Line["color"]): Line => {
     const last = lastOf(values);
@@ -95,7 +95,7 @@ function chartsOf(data: Overview, slot: string): readonly ChartOf[] {
           name: "Items",
           values: data.queue_items,
           color: "info",
-          whole: `at most ${NUMBER.format(Math.max(0, ...data.queue_items))}`,
+          whole: `at most ${countText(Math.max(0, ...data.queue_items))}`,
         },
       ],
     },
@@ -114,8 +114,6 @@ function chartsOf(data: Overview, slot: string): readonly ChartOf[] {
         ]),
   ];
 }
-
-const NUMBER = new Intl.NumberFormat("en");
 
 /** The latest number that is there. */
 export const lastOf = (values: readonly (number | null)[]): number | null =>

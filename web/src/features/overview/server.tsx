@@ -1,7 +1,7 @@
 import { Activity } from "lucide-react";
 import { useUserCount } from "../../api/users.ts";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
-import { total } from "../../components/numbers.ts";
+import { countText, total } from "../../components/numbers.ts";
 import { Empty, Loaded } from "../../components/states.tsx";
 import type { OverviewTabProps } from "../../feature.ts";
 import type { Overview } from "./api.ts";
@@ -37,8 +37,6 @@ export function ServerTab({ period: chosen }: OverviewTabProps) {
   );
 }
 
-const NUMBER = new Intl.NumberFormat("en");
-
 interface TilesProps {
   readonly data: Overview;
   /** How many there are. */
@@ -50,12 +48,12 @@ function Tiles({ data, users }: TilesProps) {
   const share = accepted + rejected === 0 ? 0 : (100 * rejected) / (accepted + rejected);
   const tiles = [
     ["Users", users ?? "–"],
-    ["Requests", NUMBER.format(total(data.requests))],
-    ["Refused or failed", NUMBER.format(total(data.refused) + total(data.failed))],
-    ["Items accepted", NUMBER.format(accepted)],
+    ["Requests", countText(total(data.requests))],
+    ["Refused or failed", countText(total(data.refused) + total(data.failed))],
+    ["Items accepted", countText(accepted)],
     [
       "Items rejected",
-      `${NUMBER.format(rejected)} (${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %)`,
+      `${countText(rejected)} (${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %)`,
     ],
     ["Response time, p99", lastOf(data.p99_ms) === null ? "–" : `${lastOf(data.p99_ms)} ms`],
   ] as const;

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useWorkspace } from "../../api/workspace.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { usersText } from "../../components/figures.tsx";
+import { countText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { type CountJob, cancelCount } from "./api.ts";
 
@@ -11,8 +12,6 @@ interface CountProgressProps {
   /** The subject of the count, if several counts are shown. */
   readonly of?: string;
 }
-
-const number = (value: number): string => value.toLocaleString("en");
 
 /** How far an exact count has come, and a button that cancels it. */
 export function CountProgress({ count, of }: CountProgressProps) {
@@ -31,8 +30,8 @@ export function CountProgress({ count, of }: CountProgressProps) {
         aria-label="Users counted"
       />
       <p>
-        {number(counted)} of about {number(expected)} users counted, {usersText(matching)} of them
-        meet the filter.
+        {countText(counted)} of about {countText(expected)} users counted, {usersText(matching)} of
+        them meet the filter.
       </p>
       <div>
         <PermittedButton

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { useWorkspace } from "../../api/workspace.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { usersText } from "../../components/figures.tsx";
+import { countText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton, useMissing } from "../../components/permitted.tsx";
 import { Time } from "../../components/time.tsx";
@@ -73,8 +74,8 @@ export function ExactCount({ filter, segment }: ExactCountProps) {
         {status === "failed" && <p>The count failed. {job?.failure}</p>}
         {result ? (
           <p>
-            <strong>{usersText(result.matching)}</strong> of {result.total.toLocaleString("en")}{" "}
-            users, counted <Time at={result.at} />.
+            <strong>{usersText(result.matching)}</strong> of {countText(result.total)} users,
+            counted <Time at={result.at} />.
           </p>
         ) : (
           status !== "running" && <p className="dim">Goes through all users.</p>

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import type { Locale, Message } from "../../api/messages.ts";
+import { countText } from "../../components/numbers.ts";
 import { Tag } from "../../components/tag.tsx";
 import { Cell } from "./cell.tsx";
 import { missingIn } from "./shown-strings.ts";
@@ -94,7 +95,7 @@ function Head({ message, locales }: HeadProps) {
       <tr aria-rowindex={1}>
         <th scope="col" className="grid-source">
           <strong>String</strong>
-          <div>{Object.keys(message.source).length.toLocaleString("en")} in this message</div>
+          <div>{countText(Object.keys(message.source).length)} in this message</div>
         </th>
         {locales.map(({ id, name, locale_key }, column) => (
           <th key={id} scope="col">
@@ -110,11 +111,7 @@ function Head({ message, locales }: HeadProps) {
 }
 
 const Missing = ({ count }: { readonly count: number }) =>
-  count > 0 ? (
-    <Tag tone="warn">{count.toLocaleString("en")} missing</Tag>
-  ) : (
-    <Tag tone="good">Complete</Tag>
-  );
+  count > 0 ? <Tag tone="warn">{countText(count)} missing</Tag> : <Tag tone="good">Complete</Tag>;
 
 interface RowProps extends GridProps {
   readonly row: number;

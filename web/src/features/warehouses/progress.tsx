@@ -1,12 +1,12 @@
 import { Progress as Bar } from "@mantine/core";
+import { countText } from "../../components/numbers.ts";
 import type { Run } from "./api.ts";
 
 /** How many rows of a run arrived: as a bar while it runs. */
 export function Progress({ run }: { readonly run: Run }) {
   const { rows_read: read, rows_expected: expected } = run;
-  const count = (rows: number) => rows.toLocaleString("en");
   const failed =
-    run.rows_failed_with_errors > 0 && `, ${count(run.rows_failed_with_errors)} failed`;
+    run.rows_failed_with_errors > 0 && `, ${countText(run.rows_failed_with_errors)} failed`;
   const isRunning = run.job_status === "running";
   return (
     <div>
@@ -19,8 +19,8 @@ export function Progress({ run }: { readonly run: Run }) {
         />
       )}
       {isRunning
-        ? `${count(read)}${expected === null ? "" : ` of ${count(expected)}`} read`
-        : `${count(run.rows_synced)} synced`}
+        ? `${countText(read)}${expected === null ? "" : ` of ${countText(expected)}`} read`
+        : `${countText(run.rows_synced)} synced`}
       {failed}
     </div>
   );

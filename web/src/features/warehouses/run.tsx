@@ -3,6 +3,7 @@ import { CircleCheck, CircleSlash, Hourglass, Lock } from "lucide-react";
 import { type Column, column } from "../../components/data-table.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
+import { countText } from "../../components/numbers.ts";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
@@ -42,7 +43,6 @@ export function RunPage() {
 }
 
 function Outcome({ run }: { readonly run: Run }) {
-  const count = (rows: number) => rows.toLocaleString("en");
   return (
     <Card title="Outcome" flush>
       {run.message && (
@@ -54,13 +54,13 @@ function Outcome({ run }: { readonly run: Run }) {
         of={[
           ["Status", <StateTag key="status" state={run.job_status} />],
           ["Progress", <Progress key="progress" run={run} />],
-          ["Read", count(run.rows_read)],
-          ["Synced", count(run.rows_synced)],
-          ["Skipped", count(run.rows_skipped)],
-          ["Failed", count(run.rows_failed_with_errors)],
+          ["Read", countText(run.rows_read)],
+          ["Synced", countText(run.rows_synced)],
+          ["Skipped", countText(run.rows_skipped)],
+          ["Failed", countText(run.rows_failed_with_errors)],
           ...(run.bytes_scanned === null
             ? []
-            : ([["Scanned", `${count(run.bytes_scanned)} bytes`]] as const)),
+            : ([["Scanned", `${countText(run.bytes_scanned)} bytes`]] as const)),
           ["Finished", <Time key="end" at={run.sync_finish_time} absent="Not yet" as="exact" />],
           [
             "Synced through",

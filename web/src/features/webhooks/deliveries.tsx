@@ -4,6 +4,7 @@ import { Lock, RefreshCw, Send } from "lucide-react";
 import { CodeBlock, Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { LoadedTable } from "../../components/loaded-table.tsx";
+import { countText } from "../../components/numbers.ts";
 import { Card, Facts } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -101,11 +102,11 @@ const COLUMNS: readonly Column<Delivery>[] = [
     ({ status }) => status ?? <span className="dim">No response</span>,
   ),
   column("Why", { width: "7rem" }, ({ kind }) => sentence(kind)),
-  column("Changes", { width: "6rem", end: true }, ({ changes }) => changes.toLocaleString("en")),
+  column("Changes", { width: "6rem", end: true }, ({ changes }) => countText(changes)),
   column(
     "Duration",
     { width: "6.5rem", end: true },
-    ({ duration_ms }) => `${duration_ms.toLocaleString("en")} ms`,
+    ({ duration_ms }) => `${countText(duration_ms)} ms`,
   ),
   column("Next attempt", ({ next_attempt_at }) => (
     <Time at={next_attempt_at} absent="None" as="clock" />

@@ -14,6 +14,7 @@ import { filled } from "../../api/pages.ts";
 import { originOf, whoOf } from "../../components/changed-by.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { PagedTable } from "../../components/loaded-table.tsx";
+import { countText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Notice } from "../../components/states.tsx";
@@ -185,7 +186,7 @@ function Verdict({ data, error }: VerdictProps) {
       {data && (
         <Notice tone={data.intact ? "good" : "bad"}>
           {data.intact
-            ? `Intact: none of ${data.entries.toLocaleString("en")} entries was changed or removed.`
+            ? `Intact: none of ${countText(data.entries)} entries was changed or removed.`
             : `Broken at entry ${data.broken_at?.position}.`}
         </Notice>
       )}

@@ -8,6 +8,7 @@ import { actions, type Column, column, DataTable } from "../../components/data-t
 import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
+import { countText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -210,7 +211,7 @@ const columnsOf = (edit: (row: Row) => void): readonly Column<Row>[] => [
   column("Limit", (row) => {
     if (row.limit === undefined) return <span className="dim">Default</span>;
     if (row.limit === "off") return "No limit";
-    return `${row.limit.requests.toLocaleString("en")} in ${row.limit.per_seconds} s`;
+    return `${countText(row.limit.requests)} in ${row.limit.per_seconds} s`;
   }),
   actions("5.5rem", (each) => (
     <PermittedButton

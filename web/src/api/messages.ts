@@ -1,4 +1,3 @@
-import { errorOf } from "./api-error.ts";
 import {
   hooks,
   http,
@@ -9,7 +8,6 @@ import {
   type Sent,
 } from "./client.ts";
 import { LOCALES } from "./entries.ts";
-import { csrfToken } from "./session.ts";
 import { useHere, useWorkspace } from "./workspace.ts";
 
 /* Campaigns, canvases, their messages, and the translations of these. */
@@ -100,10 +98,12 @@ export async function importTranslations(
   kind: FileKind,
   file: File,
 ): Promise<Imported> {
-  const path = `/admin/v1/workspaces/${encodeURIComponent(name)}/messages/${id}/translations.${kind}`;
-  const headers = { "Content-Type": MEDIA_TYPES[kind], "X-CSRF-Token": csrfToken(queryClient) };
-  const response = await fetch(path, { method: "PUT", headers, body: await file.text() });
-  if (!response.ok) throw await errorOf(response);
+  const { data } = await http.PUT(`${MESSAGE}/translations.${kind}`, {
+    params: { path: { name, id } },
+    headers: { "Content-Type": MEDIA_TYPES[kind] },
+    body: (await file.text()) as never,
+    bodySerializer: (text) => text,
+  });
   await refresh(MESSAGE);
-  return (await response.json()) as Imported;
+  return data as Imported;
 }

@@ -97,5 +97,5 @@ export const useAudit = (filter: AuditFilter) =>
 
 export const verifyAudit = async () => (await http.GET("/admin/v1/audit/verify")).data;
 
-export const readManifest = async (name: string) =>
-  (await http.GET("/admin/v1/workspaces/{name}/manifest", { params: { path: { name } } })).data;
+export const useManifest = () =>
+  hooks.useQuery("get", "/admin/v1/workspaces/{name}/manifest", useHere());

@@ -123,12 +123,7 @@ const columnsOf = (add: (place: MessagePlace) => void): readonly Column<Holder>[
   column("Messages", { width: "60%" }, (each) => <Steps holder={each} add={add} />),
 ];
 
-interface StepsProps {
-  readonly holder: Holder;
-  add(place: MessagePlace): void;
-}
-
-const Steps = ({ holder, add }: StepsProps) => (
+const Steps = ({ holder, add }: { readonly holder: Holder; add(place: MessagePlace): void }) => (
   <ol className="plain-list">
     {holder.steps.map(({ id, place, messages }, step) => (
       <li key={id} className="step">

@@ -6,13 +6,8 @@ const PERCENT = new Intl.NumberFormat(undefined, {
   signDisplay: "exceptZero",
 });
 
-interface ChangeProps {
-  readonly value: number;
-  readonly before: number;
-}
-
 /** How much more or less than in the period before. */
-export function Change({ value, before }: ChangeProps) {
+export function Change({ value, before }: { readonly value: number; readonly before: number }) {
   if (before <= 0) return <span className="dim">{value > 0 ? "none before" : "–"}</span>;
   return (
     <span className="dim" title={`${numberText(before)} before`}>

@@ -12,12 +12,7 @@ const SLOT: Readonly<Record<Period, string>> = {
 const MOST_CODES = 4;
 const CODE_COLORS = ["bad", "warn", "info", "plain"] as const;
 
-interface TrafficProps {
-  readonly data: Overview;
-  readonly period: Period;
-}
-
-export function Traffic({ data, period }: TrafficProps) {
+export function Traffic({ data, period }: { readonly data: Overview; readonly period: Period }) {
   const { times, charts } = useMemo(() => {
     const [from, to] = shownSlots(data, period);
     const start = Date.parse(data.start) / 1_000;

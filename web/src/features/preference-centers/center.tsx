@@ -59,11 +59,6 @@ export function CenterPage() {
   );
 }
 
-interface EditorProps {
-  readonly id: string;
-  readonly stored: CenterBody;
-}
-
 const EDITED = { page: "page_html", confirmation: "confirmation_html" } as const;
 
 type Tab = "page" | "confirmation" | "texts" | "settings";
@@ -71,7 +66,7 @@ type Tab = "page" | "confirmation" | "texts" | "settings";
 /** How long typing rests before the preview follows. */
 const REST_MS = 400;
 
-function Editor({ id, stored }: EditorProps) {
+function Editor({ id, stored }: { readonly id: string; readonly stored: CenterBody }) {
   const [center, setCenter] = useState(stored);
   const [saved, setSaved] = useState(stored);
   const [tab, setTab] = useState<Tab>("page");
@@ -287,13 +282,8 @@ async function copyPreviewLink(workspace: string, id: string): Promise<void> {
   }
 }
 
-interface MoreProps {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** A link for people without the dashboard, and the end of the center. */
-function More({ id, name }: MoreProps) {
+function More({ id, name }: { readonly id: string; readonly name: string }) {
   const workspace = useWorkspace();
   const { remove } = useChangeCenters();
   const navigate = useNavigate();

@@ -153,12 +153,7 @@ function NoLocales() {
   );
 }
 
-interface NothingShownProps {
-  readonly isMissing: boolean;
-  clear(): void;
-}
-
-const NothingShown = ({ isMissing, clear }: NothingShownProps) => (
+const NothingShown = ({ isMissing, clear }: { readonly isMissing: boolean; clear(): void }) => (
   <Empty
     isFramed
     icon={isMissing ? CircleCheck : SearchX}

@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { readManifest } from "../../api/administration.ts";
+import { useManifest } from "../../api/administration.ts";
 import { useWorkspace } from "../../api/workspace.ts";
 import { RAPPORT } from "../../components/command.ts";
 import { download } from "../../components/download.ts";
@@ -12,14 +11,10 @@ import { Loaded, Notice } from "../../components/states.tsx";
 /** The declarations of this workspace, as a file that creates it elsewhere. */
 export function Manifest() {
   const workspace = useWorkspace();
-  const manifest = useQuery({
-    queryKey: ["manifest", workspace],
-    queryFn: () => readManifest(workspace),
-  });
   return (
-    <Loaded from={manifest}>
+    <Loaded from={useManifest()}>
       {(body) => {
-        const text = JSON.stringify(body?.manifest, null, 2);
+        const text = JSON.stringify(body.manifest, null, 2);
         return (
           <Card
             title="Manifest"
@@ -42,16 +37,16 @@ export function Manifest() {
                   {RAPPORT} apply {workspace}.json
                 </code>
                 .{" "}
-                {body && body.variables.length > 0
+                {body.variables.length > 0
                   ? "Secrets are left out. Set these in the environment:"
                   : "It needs no variables."}
-                {body?.variables.map((name) => (
+                {body.variables.map((name) => (
                   <div key={name} className="mono">
                     {name}
                   </div>
                 ))}
               </Notice>
-              <Json value={body?.manifest} label="Manifest" />
+              <Json value={body.manifest} label="Manifest" />
             </div>
           </Card>
         );

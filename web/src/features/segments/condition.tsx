@@ -7,7 +7,7 @@ import { useGroups } from "../../api/groups.ts";
 import { codesFor } from "../../components/code-names.ts";
 import { useMissing } from "../../components/permitted.tsx";
 import { type FilterJson, useSegments } from "./api.ts";
-import type { Condition } from "./filter-model.ts";
+import { type Condition, filterIn } from "./filter-model.ts";
 import {
   COMPARATORS,
   type Field,
@@ -107,7 +107,7 @@ function JsonInput({ leaf, set }: { readonly leaf: FilterJson; set(leaf: FilterJ
   const [text, setText] = useState(() => JSON.stringify(leaf));
   const write = (next: string) => {
     setText(next);
-    const read = objectIn(next);
+    const read = filterIn(next);
     if (read) set(read);
   };
   return (
@@ -117,21 +117,10 @@ function JsonInput({ leaf, set }: { readonly leaf: FilterJson; set(leaf: FilterJ
       maxRows={12}
       value={text}
       maxLength={100_000}
-      error={objectIn(text) ? undefined : "This is not a JSON object. The one before it counts."}
+      error={filterIn(text) ? undefined : "This is not a JSON object. The one before it counts."}
       onChange={(event) => write(event.currentTarget.value)}
     />
   );
-}
-
-function objectIn(text: string): FilterJson | undefined {
-  try {
-    const read: unknown = JSON.parse(text);
-    return read !== null && typeof read === "object" && !Array.isArray(read)
-      ? (read as FilterJson)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 interface FieldProps {

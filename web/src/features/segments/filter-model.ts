@@ -65,11 +65,12 @@ export function filterOf({ op, isNot, items }: Group): FilterJson | undefined {
   return parts.length === 0 ? undefined : negatedIf(isNot, { [op]: parts });
 }
 
-/** A filter in an address; undefined if it is none. */
+/** A filter as JSON, as an address has it; undefined if it is none. */
 export function filterIn(json: string | undefined): FilterJson | undefined {
   try {
     const filter: unknown = JSON.parse(json ?? "");
-    return typeof filter === "object" && filter !== null ? (filter as FilterJson) : undefined;
+    const isObject = typeof filter === "object" && filter !== null && !Array.isArray(filter);
+    return isObject ? (filter as FilterJson) : undefined;
   } catch {
     return undefined;
   }

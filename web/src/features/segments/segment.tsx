@@ -1,4 +1,5 @@
 import { TagsInput, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
@@ -86,9 +87,8 @@ interface EditProps {
 function Edit({ segment, first }: EditProps) {
   const [id] = useState(() => segment?.id ?? newId());
   const [group, setGroup] = useState<Group>(() => groupOf(first));
-  const [name, setName] = useState(segment?.name ?? "");
-  const [description, setDescription] = useState(segment?.description ?? "");
-  const [tags, setTags] = useState<string[]>(() => [...(segment?.tags ?? [])]);
+  const { name = "", description = "", tags = [] } = segment ?? {};
+  const form = useForm({ initialValues: { name, description, tags: [...tags] } });
   const filter = filterOf(group);
   const [rested] = useDebouncedValue(filter, REST_MS);
   const missing = useMissing("edit_segments");
@@ -105,29 +105,22 @@ function Edit({ segment, first }: EditProps) {
           </Card>
           <Card title="Segment">
             <div className="stack">
-              <TextInput
-                label="Name"
-                value={name}
-                maxLength={255}
-                onChange={(event) => setName(event.currentTarget.value)}
-              />
+              <TextInput label="Name" maxLength={255} {...form.getInputProps("name")} />
               <TextInput
                 label="What it is for"
-                value={description}
                 maxLength={1_000}
-                onChange={(event) => setDescription(event.currentTarget.value)}
+                {...form.getInputProps("description")}
               />
               <TagsInput
                 label="Tags"
                 description="Enter ends a tag."
-                value={tags}
                 maxTags={50}
-                onChange={setTags}
+                {...form.getInputProps("tags")}
               />
               <Save
                 id={id}
                 segment={segment}
-                draft={{ name, description, tags, filter }}
+                draft={{ ...form.values, filter }}
                 isOpen={isOpen(group)}
               />
             </div>

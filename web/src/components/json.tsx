@@ -40,3 +40,12 @@ function colour(code: string): ReactNode {
 /** A value in a line: texts as they are, the rest as JSON. */
 export const shortValue = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+
+/** A value as JSON; what is none is a text. */
+export function valueIn(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}

@@ -12,6 +12,7 @@ import { useDialog } from "../../components/dialog.tsx";
 import { PageLink } from "../../components/feature-link.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
+import { valueIn } from "../../components/json.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { PermittedButton, useMissing } from "../../components/permitted.tsx";
@@ -68,15 +69,6 @@ function firstOf({
   const wanted = value === undefined ? { exists: true } : { equals: valueIn(value) };
   if (standard) return { attribute: standard, ...wanted };
   return attribute ? { custom_attribute: attribute, ...wanted } : undefined;
-}
-
-/** A value as JSON; what is none is a text. */
-function valueIn(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 interface EditProps {

@@ -5,7 +5,7 @@ import { useChangeUser } from "../../api/users.ts";
 import { useDialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
-import { Json, shortValue } from "../../components/json.tsx";
+import { Json, shortValue, valueIn } from "../../components/json.tsx";
 import { Absent, Card, Facts } from "../../components/page.tsx";
 import { PermittedButton, PermittedIcon } from "../../components/permitted.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -190,11 +190,4 @@ const written = (value: unknown): string => {
 };
 
 /** The typed value: JSON if it is JSON, null if it is empty, and a text otherwise. */
-function readValue(text: string): unknown {
-  if (text.trim() === "") return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const readValue = (text: string): unknown => (text.trim() === "" ? null : valueIn(text));

@@ -117,15 +117,14 @@ const ExportBucket = Type.Refine(
   () => "needs both 'connection' and 'url'",
 );
 
+const whole = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description }));
+
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
 export const Settings = Type.Object(
   {
-    track_max_updates: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000,
-        description: "How many objects a track request may hold. 50 by default.",
-      }),
-    ),
+    track_max_updates: whole(1, 1_000, "How many objects a track request may hold. 50 by default."),
     intake: Type.Optional(
       Type.Enum(["strict", "lenient"], {
         description:
@@ -133,98 +132,61 @@ export const Settings = Type.Object(
           "omits that and reports it. strict by default.",
       }),
     ),
-    profile_max_bytes: Type.Optional(
-      Type.Integer({
-        minimum: PROFILE_BYTES.minimum,
-        maximum: PROFILE_BYTES.maximum,
-        description:
-          "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
-      }),
+    profile_max_bytes: whole(
+      PROFILE_BYTES.minimum,
+      PROFILE_BYTES.maximum,
+      "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
     ),
-    max_attribute_names: Type.Optional(
-      Type.Integer({
-        minimum: ATTRIBUTE_NAMES.minimum,
-        maximum: ATTRIBUTE_NAMES.maximum,
-        description:
-          "How many distinct custom attributes its users may have in total. 5000 by default.",
-      }),
+    max_attribute_names: whole(
+      ATTRIBUTE_NAMES.minimum,
+      ATTRIBUTE_NAMES.maximum,
+      "How many distinct custom attributes its users may have in total. 5000 by default.",
     ),
-    max_event_names: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        description: "How many distinct names its events may have. 5000 by default.",
-      }),
+    max_event_names: whole(
+      1,
+      100_000,
+      "How many distinct names its events may have. 5000 by default.",
     ),
-    max_users: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 10_000_000_000,
-        description: "How many users it may have; 0, the default, means unlimited.",
-      }),
+    max_users: whole(
+      0,
+      10_000_000_000,
+      "How many users it may have; 0, the default, means unlimited.",
     ),
-    keep_events_days: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 36_500,
-        description:
-          "Days for which events are kept after their time; 0, the default, keeps them. Their totals stay.",
-      }),
+    keep_events_days: whole(
+      0,
+      36_500,
+      "Days for which events are kept after their time; 0, the default, keeps them. Their totals stay.",
     ),
-    keep_purchases_days: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 36_500,
-        description:
-          "Days for which purchases are kept after their time; 0, the default, keeps them. Their totals stay.",
-      }),
+    keep_purchases_days: whole(
+      0,
+      36_500,
+      "Days for which purchases are kept after their time; 0, the default, keeps them. Their totals stay.",
     ),
-    keep_row_log_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 30,
-        description: "Days for which rows that a sync did not apply are listed. 30 by default.",
-      }),
+    keep_row_log_days: whole(
+      1,
+      30,
+      "Days for which rows that a sync did not apply are listed. 30 by default.",
     ),
-    keep_captured_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 7,
-        description: "Days for which captured calls are kept. 7 by default.",
-      }),
+    keep_captured_days: whole(1, 7, "Days for which captured calls are kept. 7 by default."),
+    undo_days: whole(
+      0,
+      90,
+      "Days for which a merge of users can be undone; 0 records nothing for it. 30 by default.",
     ),
-    undo_days: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 90,
-        description:
-          "Days for which a merge of users can be undone; 0 records nothing for it. 30 by default.",
-      }),
+    change_feed: flag(
+      "Whether every change of its users is recorded in the change feed. false by default.",
     ),
-    change_feed: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether every change of its users is recorded in the change feed. false by default.",
-      }),
+    change_retention_days: whole(
+      1,
+      90,
+      "Days for which changes are kept in the change feed. 7 by default.",
     ),
-    change_retention_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 90,
-        description: "Days for which changes are kept in the change feed. 7 by default.",
-      }),
+    change_max_mb: whole(
+      1,
+      1_048_576,
+      "Megabytes of changes that are kept; beyond it the oldest are deleted. 1024 by default.",
     ),
-    change_max_mb: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_048_576,
-        description:
-          "Megabytes of changes that are kept; beyond it the oldest are deleted. 1024 by default.",
-      }),
-    ),
-    multi_language: Type.Optional(
-      Type.Boolean({ description: "Whether messages can be translated. false by default." }),
-    ),
+    multi_language: flag("Whether messages can be translated. false by default."),
     blocked_external_ids: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 987 }), {
         maxItems: 1_000,
@@ -237,11 +199,8 @@ export const Settings = Type.Object(
         description: "Rate limits of this workspace by permission: off, or requests per_seconds.",
       }),
     ),
-    redirect_merged_ids: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether a merged external_id still identifies the kept profile. false by default.",
-      }),
+    redirect_merged_ids: flag(
+      "Whether a merged external_id still identifies the kept profile. false by default.",
     ),
     brand: Type.Optional(Brand),
     export_bucket: Type.Optional(ExportBucket),
@@ -255,12 +214,9 @@ export const Settings = Type.Object(
         examples: [["cdn.acme.example", "*.images.example"]],
       }),
     ),
-    capture_unsupported: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether public calls that Rapport does not serve, such as messages/send, are stored and get a " +
-          "success. For tests. false by default.",
-      }),
+    capture_unsupported: flag(
+      "Whether public calls that Rapport does not serve, such as messages/send, are stored and get a " +
+        "success. For tests. false by default.",
     ),
   },
   {

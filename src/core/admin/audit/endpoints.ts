@@ -1,8 +1,14 @@
 import Type, { type Static } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { NullableText, named, nullable, Success } from "../../base/values/schemas.ts";
+import { NullableText, named, nullable } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
-import { byAdministrator, endpoint, success, type TextStream } from "../../http/endpoint.ts";
+import {
+  byAdministrator,
+  endpoint,
+  succeedsWith,
+  success,
+  type TextStream,
+} from "../../http/endpoint.ts";
 import {
   auditFile,
   type LabelledEntry,
@@ -110,13 +116,10 @@ const listEndpoint = endpoint({
     cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
-  replies: {
-    200: Type.Object({
-      entries: Type.Array(Entry),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    entries: Type.Array(Entry),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: Services, _context, { query }) => {
   const { cursor, limit = DEFAULT_LIMIT } = query;
   const { rows, next } = await readAuditLog(services, filterOf(query, cursor), limit);
@@ -194,28 +197,25 @@ const verifyEndpoint = endpoint({
     ),
   }),
   takesLong: true,
-  replies: {
-    200: Type.Object({
-      intact: Type.Boolean({ description: "Whether every entry is unchanged." }),
-      entries: Type.Integer({ description: "How many entries the chain has." }),
-      head: Type.String({
-        description: "The hash of the last entry; keep it elsewhere.",
-        examples: [EXAMPLE_HASH],
-      }),
-      broken_at: Type.Union(
-        [
-          Type.Object({
-            position: Type.Integer({ description: "The position of the first break." }),
-            message: Type.String(),
-            entry: nullable(Chained, { description: "The entry there; null if it was removed." }),
-          }),
-          Type.Null(),
-        ],
-        { description: "The first break of the chain; null if it is intact." },
-      ),
-      message: Success,
+  replies: succeedsWith({
+    intact: Type.Boolean({ description: "Whether every entry is unchanged." }),
+    entries: Type.Integer({ description: "How many entries the chain has." }),
+    head: Type.String({
+      description: "The hash of the last entry; keep it elsewhere.",
+      examples: [EXAMPLE_HASH],
     }),
-  },
+    broken_at: Type.Union(
+      [
+        Type.Object({
+          position: Type.Integer({ description: "The position of the first break." }),
+          message: Type.String(),
+          entry: nullable(Chained, { description: "The entry there; null if it was removed." }),
+        }),
+        Type.Null(),
+      ],
+      { description: "The first break of the chain; null if it is intact." },
+    ),
+  }),
 }).handledBy(async (services: Services, _context, { query }) => {
   const { head, brokenAt } = await verifyAudit(services, query.expect);
   const broken = brokenAt && { ...brokenAt, entry: brokenAt.entry && chainedOf(brokenAt.entry) };

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
+import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { byAdministrator, endpoint, succeedsWith, success } from "../../http/endpoint.ts";
 import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
 
 const Count = (description: string) => Type.Integer({ description });
@@ -11,18 +11,15 @@ const readEndpoint = endpoint({
   path: "/admin/v1/secret-key",
   summary: "Shows the key that seals stored secrets, and how many secrets each key has sealed.",
   access: byAdministrator("manage_company_settings"),
-  replies: {
-    200: Type.Object({
-      key_id: nullable(Type.String(), {
-        description:
-          "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
-      }),
-      secret_key_id: NullableText,
-      previous_secret_key_id: NullableText,
-      secrets: SealedCounts,
-      message: Success,
+  replies: succeedsWith({
+    key_id: nullable(Type.String(), {
+      description:
+        "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
     }),
-  },
+    secret_key_id: NullableText,
+    previous_secret_key_id: NullableText,
+    secrets: SealedCounts,
+  }),
 }).handledBy(async (services: SealingServices) => {
   const { keyId, counts } = await readSealing(services);
   const { current, previous } = services.sealing.keys;
@@ -40,13 +37,10 @@ const rotateEndpoint = endpoint({
   path: "/admin/v1/secret-key/rotate",
   summary: "Seals every stored secret with SECRET_KEY.",
   access: byAdministrator("admin"),
-  replies: {
-    200: Type.Object({
-      resealed: Count("Secrets that were sealed with the previous key, or not at all."),
-      unreadable: Count("Secrets that cannot be opened; they are left unchanged."),
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    resealed: Count("Secrets that were sealed with the previous key, or not at all."),
+    unreadable: Count("Secrets that cannot be opened; they are left unchanged."),
+  }),
 }).handledBy(async (services: SealingServices, context) => {
   const { previous, plain, unreadable } = await rotateSealing(services, context);
   return success({ resealed: previous + plain, unreadable });

@@ -1,10 +1,11 @@
 import Type from "typebox";
-import { named, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { named, OfWorkspace, OnlySuccess } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   byAnybody,
   endpoint,
+  succeedsWith,
   success,
 } from "../../http/endpoint.ts";
 import {
@@ -80,17 +81,14 @@ const applyEndpoint = endpoint({
       ],
     },
   ),
-  replies: {
-    200: Type.Object({
-      changes: Type.Array(Change),
-      notes: Type.Array(Type.String(), {
-        description:
-          "Differences from the manifest that stay: a key that was rotated since, for example.",
-        examples: [[]],
-      }),
-      message: Success,
+  replies: succeedsWith({
+    changes: Type.Array(Change),
+    notes: Type.Array(Type.String(), {
+      description:
+        "Differences from the manifest that stay: a key that was rotated since, for example.",
+      examples: [[]],
     }),
-  },
+  }),
 }).handledBy(async (services: ApplyServices, context, { body, query }) => {
   const notes: string[] = [];
   const note = (sentence: string) => void notes.push(sentence);
@@ -159,16 +157,13 @@ const exportEndpoint = endpoint({
   summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
-      variables: Type.Array(Type.String(), {
-        description: "The environment variables that it needs; the value of DOLLAR is $.",
-        examples: [["API_KEY_DEMO_DEV"]],
-      }),
-      message: Success,
+  replies: succeedsWith({
+    manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
+    variables: Type.Array(Type.String(), {
+      description: "The environment variables that it needs; the value of DOLLAR is $.",
+      examples: [["API_KEY_DEMO_DEV"]],
     }),
-  },
+  }),
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: ExportManifestServices, context) => {

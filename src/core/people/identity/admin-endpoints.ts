@@ -1,8 +1,13 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { OfWorkspace } from "../../base/values/schemas.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import {
+  byAdministratorOfWorkspace,
+  endpoint,
+  succeedsWith,
+  success,
+} from "../../http/endpoint.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { AuditQuery, readAudit } from "./read-audit.ts";
 
@@ -15,13 +20,10 @@ const auditEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: AuditQuery,
-  replies: {
-    200: Type.Object({
-      entries: Type.Array(AuditEntryView),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    entries: Type.Array(AuditEntryView),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: StoringServices & AuditingServices, context, { query }) => {
   const { rows, next } = await readAudit(services, context, query);
   const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());

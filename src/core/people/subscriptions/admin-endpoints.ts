@@ -1,8 +1,13 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { Problem } from "../../base/problem.ts";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { OfWorkspace } from "../../base/values/schemas.ts";
+import {
+  byAdministratorOfWorkspace,
+  endpoint,
+  succeedsWith,
+  success,
+} from "../../http/endpoint.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { Joined, JoinedQuery, listJoined } from "./joined-spellings.ts";
@@ -18,13 +23,10 @@ const historyEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: HistoryQuery,
-  replies: {
-    200: Type.Object({
-      changes: Type.Array(HistoryEntry),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    changes: Type.Array(HistoryEntry),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: ReadServices & AuditingServices, context, { query }) => {
   const history = await readHistory(services, context, query);
   const users = new Set(history.changes.map(({ platform_id, email }) => platform_id ?? email));
@@ -39,7 +41,7 @@ const eraseEmailStateEndpoint = endpoint({
   summary: "Erases the email state of an address and its history.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), email: Type.String() }),
-  replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
+  replies: succeedsWith({ erased: Type.Boolean() }),
 }).handledBy(async (services: PeopleServices, context, { params }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
@@ -55,13 +57,10 @@ const joinedEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: JoinedQuery,
-  replies: {
-    200: Type.Object({
-      spellings: Type.Array(Joined, { description: "In the order of the addresses." }),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    spellings: Type.Array(Joined, { description: "In the order of the addresses." }),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: ReadServices & AuditingServices, context, { query }) => {
   const joined = await listJoined(services, context, query);
   await recordRead(services, context, "joined_spellings", joined.spellings.length);

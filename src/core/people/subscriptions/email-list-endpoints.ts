@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { named, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import { named, OnlySuccess } from "../../base/values/schemas.ts";
+import { endpoint, succeedsWith, success, withPermission } from "../../http/endpoint.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
@@ -53,15 +53,12 @@ const unsubscribesEndpoint = endpoint({
   summary: "Lists addresses that unsubscribed in a period.",
   access: withPermission("email.unsubscribe"),
   query: OrderedListQuery,
-  replies: {
-    200: Type.Object({
-      emails: Type.Array(
-        named("UnsubscribedAddress", { email: Type.String(), unsubscribed_at: Type.String() }),
-      ),
-      period: Period,
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    emails: Type.Array(
+      named("UnsubscribedAddress", { email: Type.String(), unsubscribed_at: Type.String() }),
+    ),
+    period: Period,
+  }),
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readUnsubscribes(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, unsubscribed_at: inUtc(at) }));
@@ -75,15 +72,12 @@ const hardBouncesEndpoint = endpoint({
   summary: "Lists addresses that hard bounced in a period, newest first.",
   access: withPermission("email.hard_bounces"),
   query: ListQuery,
-  replies: {
-    200: Type.Object({
-      emails: Type.Array(
-        named("BouncedAddress", { email: Type.String(), hard_bounced_at: Type.String() }),
-      ),
-      period: Period,
-      message: Success,
-    }),
-  },
+  replies: succeedsWith({
+    emails: Type.Array(
+      named("BouncedAddress", { email: Type.String(), hard_bounced_at: Type.String() }),
+    ),
+    period: Period,
+  }),
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readHardBounces(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, hard_bounced_at: inUtc(at) }));

@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { EmailStateName } from "../../base/values/email-states.ts";
 import { ItemNote } from "../../base/verdicts.ts";
-import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import { endpoint, succeedsWith, success, withPermission } from "../../http/endpoint.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
@@ -129,12 +129,9 @@ const readStatusEndpoint = endpoint({
     email: Type.Optional(Type.Array(Type.String())),
     phone: Type.Optional(Type.Array(Type.String())),
   }),
-  replies: {
-    200: Type.Object({
-      status: Type.Record(Type.String(), Type.Enum(["Subscribed", "Unsubscribed", "Unknown"])),
-      message: Type.Literal("success"),
-    }),
-  },
+  replies: succeedsWith({
+    status: Type.Record(Type.String(), Type.Enum(["Subscribed", "Unsubscribed", "Unknown"])),
+  }),
 }).handledBy(async (services: ReadServices, { workspace }, { query }) =>
   success({ status: await readStatus(services, workspace, query) }),
 );
@@ -152,13 +149,10 @@ const userStatusEndpoint = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     offset: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
-  replies: {
-    200: Type.Object({
-      users: Type.Array(UserGroups),
-      total_count: Type.Integer({ minimum: 0 }),
-      message: Type.Literal("success"),
-    }),
-  },
+  replies: succeedsWith({
+    users: Type.Array(UserGroups),
+    total_count: Type.Integer({ minimum: 0 }),
+  }),
 }).handledBy(async (services: ReadServices, { workspace }, { query }) =>
   success(await readUserGroups(services, workspace, query)),
 );

@@ -3,18 +3,10 @@ import { join } from "node:path";
 import type { OperationName, OutputOf } from "../../client/src/client.ts";
 import { RAPPORT } from "../core/base/command.ts";
 import { Problem } from "../core/base/problem.ts";
+import { JsonText } from "../core/base/values/plain-json.ts";
 import { findLocalServer, type Send } from "./local-server.ts";
 import { AdminError, type AdminTarget, placeOf } from "./target.ts";
 import { plain } from "./terminal.ts";
-
-/** A body that is JSON already. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
 
 interface Refusal {
   readonly message: string;
@@ -32,6 +24,7 @@ export type Reply<Wanted> = Wanted extends OperationName ? OutputOf<Wanted> : Wa
  * Calls the admin API of a running server.
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
+ * @param body a value, or JSON that is written already.
  * @returns the body of the answer.
  * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a
  * manifest or the objects of a list that are faulty; otherwise an AdminError with an explanation.

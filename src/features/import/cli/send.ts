@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { callAdmin, JsonText, type Reply } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { AdminError, type AdminTarget } from "../../../cli/target.ts";
 import { workspacePath } from "../../../cli/workspace-option.ts";
+import { JsonText } from "../../../core/base/values/plain-json.ts";
 import type { ImportKind } from "../import-kind.ts";
 import type { Row } from "./rows.ts";
 

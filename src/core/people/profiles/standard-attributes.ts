@@ -109,7 +109,12 @@ export type MergeRule = "kept_user" | "earlier" | "later" | "push_tokens" | "new
 /** Fields of an exported profile that are more than the stored value of an attribute. */
 export type DerivedField = "email" | "phone" | "email_subscribe" | "last_coordinates";
 
-const or = (ifAbsent: Json) => ({ ifAbsent });
+/** The rules of most attributes: a merge keeps the value of the kept user, and the export has the value itself. */
+const usual = <const Liquid extends string | null>(
+  check: Rule,
+  liquid: Liquid,
+  ifAbsent: Json = null,
+) => ({ check, merge: "kept_user", exported: { ifAbsent }, liquid }) as const;
 
 /**
  * Every standard attribute: how it is checked, stored, merged, exported and named in Liquid, in the
@@ -121,8 +126,8 @@ const or = (ifAbsent: Json) => ({ ifAbsent });
  * docs/decisions/values.md
  */
 export const STANDARD_ATTRIBUTES = {
-  first_name: { check: text(255), merge: "kept_user", exported: or(null), liquid: "first_name" },
-  last_name: { check: text(255), merge: "kept_user", exported: or(null), liquid: "last_name" },
+  first_name: usual(text(255), "first_name"),
+  last_name: usual(text(255), "last_name"),
   email: {
     check: (_name, value) => checkEmail(value),
     storedAs: "address",
@@ -137,32 +142,24 @@ export const STANDARD_ATTRIBUTES = {
     exported: { derived: "phone" },
     liquid: "phone_number",
   },
-  dob: { check: dateOfBirth, merge: "kept_user", exported: or(null), liquid: "date_of_birth" },
-  gender: {
-    check: code(genderCode, "is none of M, F, O, N and P, nor a word for one of them"),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: "gender",
-  },
-  home_city: { check: text(255), merge: "kept_user", exported: or(null), liquid: "city" },
-  country: {
-    check: code(countryCode, "is neither an ISO 3166-1 code nor the English name of a country"),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: "country",
-  },
-  language: {
-    check: code(languageCode, "is neither an ISO 639-1 code nor the English name of a language"),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: "language",
-  },
-  time_zone: {
-    check: code(timeZoneName, "is neither an IANA nor a Rails name of a time zone"),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: "time_zone",
-  },
+  dob: usual(dateOfBirth, "date_of_birth"),
+  gender: usual(
+    code(genderCode, "is none of M, F, O, N and P, nor a word for one of them"),
+    "gender",
+  ),
+  home_city: usual(text(255), "city"),
+  country: usual(
+    code(countryCode, "is neither an ISO 3166-1 code nor the English name of a country"),
+    "country",
+  ),
+  language: usual(
+    code(languageCode, "is neither an ISO 639-1 code nor the English name of a language"),
+    "language",
+  ),
+  time_zone: usual(
+    code(timeZoneName, "is neither an IANA nor a Rails name of a time zone"),
+    "time_zone",
+  ),
   current_location: {
     check: (_name, value) => checkLocation(value),
     merge: "kept_user",
@@ -176,49 +173,29 @@ export const STANDARD_ATTRIBUTES = {
     exported: { derived: "email_subscribe" },
     liquid: null,
   },
-  push_subscribe: {
-    check: subscriptionState("BAD_PUSH_SUBSCRIPTION_STATE"),
-    merge: "kept_user",
-    exported: or("subscribed"),
-    liquid: null,
-  },
-  image_url: { check: text(2048), merge: "kept_user", exported: or(null), liquid: null },
-  facebook: {
-    check: (_name, value) => checkFacebook(value),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: null,
-  },
-  twitter: {
-    check: (_name, value) => checkTwitter(value),
-    merge: "kept_user",
-    exported: or(null),
-    liquid: null,
-  },
-  date_of_first_session: { check: dateTime, merge: "earlier", exported: or(null), liquid: null },
-  date_of_last_session: { check: dateTime, merge: "later", exported: or(null), liquid: null },
-  marked_email_as_spam_at: {
+  push_subscribe: usual(subscriptionState("BAD_PUSH_SUBSCRIPTION_STATE"), null, "subscribed"),
+  image_url: usual(text(2048), null),
+  facebook: usual((_name, value) => checkFacebook(value), null),
+  twitter: usual((_name, value) => checkTwitter(value), null),
+  date_of_first_session: {
     check: dateTime,
-    merge: "kept_user",
-    exported: or(null),
+    merge: "earlier",
+    exported: { ifAbsent: null },
     liquid: null,
   },
-  email_open_tracking_disabled: {
-    check: trueOrFalse,
-    merge: "kept_user",
-    exported: or(false),
+  date_of_last_session: {
+    check: dateTime,
+    merge: "later",
+    exported: { ifAbsent: null },
     liquid: null,
   },
-  email_click_tracking_disabled: {
-    check: trueOrFalse,
-    merge: "kept_user",
-    exported: or(false),
-    liquid: null,
-  },
+  marked_email_as_spam_at: usual(dateTime, null),
+  email_open_tracking_disabled: usual(trueOrFalse, null, false),
+  email_click_tracking_disabled: usual(trueOrFalse, null, false),
   push_tokens: {
     check: (_name, value) => checkPushTokens(value),
     merge: "push_tokens",
-    exported: or([]),
+    exported: { ifAbsent: [] },
     liquid: null,
   },
 } as const satisfies Readonly<Record<string, StandardAttribute>>;

@@ -139,49 +139,44 @@ const SocialAccount = (network: string) =>
   });
 
 const DESCRIBED: Readonly<Record<StandardAttributeName, TSchema>> = {
-  first_name: orNull(text("The first name.", "Ada")),
-  last_name: orNull(text("The last name.", "Lovelace")),
-  email: orNull(EmailAddress),
-  phone: orNull(PhoneNumber),
-  dob: orNull(text("The date of birth, as YYYY-MM-DD.", "1815-12-10")),
-  gender: orNull(
-    text(
-      "M, F, O (other), N (not applicable), P (prefer not to say), or a word for one of them.",
-      "F",
-    ),
+  first_name: text("The first name.", "Ada"),
+  last_name: text("The last name.", "Lovelace"),
+  email: EmailAddress,
+  phone: PhoneNumber,
+  dob: text("The date of birth, as YYYY-MM-DD.", "1815-12-10"),
+  gender: text(
+    "M, F, O (other), N (not applicable), P (prefer not to say), or a word for one of them.",
+    "F",
   ),
-  home_city: orNull(text("The city.", "London")),
-  country: orNull(text("An ISO 3166-1 code, or the English name of a country.", "GB")),
-  language: orNull(text("An ISO 639-1 code, or the English name of a language.", "en")),
-  time_zone: orNull(text("An IANA or Rails name of a time zone.", "Europe/London")),
-  current_location: orNull(Location),
-  email_subscribe: orNull(state("The email state of the user's address.")),
-  push_subscribe: orNull(state("The push state of the user.")),
-  image_url: orNull(text("The URL of a picture.", "https://example.com/ada.png", 2048)),
-  facebook: orNull(SocialAccount("Facebook")),
-  twitter: orNull(SocialAccount("Twitter")),
-  date_of_first_session: orNull(
-    text("When the user first used an app, ISO 8601.", "2026-01-01T12:00:00Z"),
+  home_city: text("The city.", "London"),
+  country: text("An ISO 3166-1 code, or the English name of a country.", "GB"),
+  language: text("An ISO 639-1 code, or the English name of a language.", "en"),
+  time_zone: text("An IANA or Rails name of a time zone.", "Europe/London"),
+  current_location: Location,
+  email_subscribe: state("The email state of the user's address."),
+  push_subscribe: state("The push state of the user."),
+  image_url: text("The URL of a picture.", "https://example.com/ada.png", 2048),
+  facebook: SocialAccount("Facebook"),
+  twitter: SocialAccount("Twitter"),
+  date_of_first_session: text("When the user first used an app, ISO 8601.", "2026-01-01T12:00:00Z"),
+  date_of_last_session: text("When the user last used an app, ISO 8601.", "2026-02-01T12:00:00Z"),
+  marked_email_as_spam_at: text(
+    "When the user reported an email as spam, ISO 8601.",
+    "2026-02-01T12:00:00Z",
   ),
-  date_of_last_session: orNull(
-    text("When the user last used an app, ISO 8601.", "2026-02-01T12:00:00Z"),
-  ),
-  marked_email_as_spam_at: orNull(
-    text("When the user reported an email as spam, ISO 8601.", "2026-02-01T12:00:00Z"),
-  ),
-  email_open_tracking_disabled: orNull(flag("Whether opens of emails are not tracked.")),
-  email_click_tracking_disabled: orNull(flag("Whether clicks in emails are not tracked.")),
-  push_tokens: orNull(
-    Type.Array(PushToken, {
-      maxItems: 500,
-      description: "Push tokens to add.",
-      examples: [[{ app_id: "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11", token: "fcm:eXampleT0ken" }]],
-    }),
-  ),
+  email_open_tracking_disabled: flag("Whether opens of emails are not tracked."),
+  email_click_tracking_disabled: flag("Whether clicks in emails are not tracked."),
+  push_tokens: Type.Array(PushToken, {
+    maxItems: 500,
+    description: "Push tokens to add.",
+    examples: [[{ app_id: "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11", token: "fcm:eXampleT0ken" }]],
+  }),
 };
 
 /** Every standard attribute; null removes one. */
-export const StandardAttributeMembers: Readonly<Record<string, TSchema>> = DESCRIBED;
+export const StandardAttributeMembers: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  Object.entries(DESCRIBED).map(([name, schema]) => [name, orNull(schema)]),
+);
 
 const Increment = Type.Object(
   { inc: Type.Integer({ description: "How much to add; may be negative.", examples: [1] }) },

@@ -6,6 +6,7 @@ import { printable } from "../base/values/describe-value.ts";
 import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
 import type { WorkBudget } from "../base/work.ts";
+import type { Occurrence } from "../people/activity/activity.ts";
 import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
 import { budgetsOfItem } from "../people/profiles/attribute-rules/work-budgets.ts";
 import { applyOperation, needsCurrent } from "../people/profiles/custom-attributes.ts";
@@ -28,18 +29,11 @@ import {
 } from "../people/subscriptions/waiting-state.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
 
-/** Something that happened to a person. */
-export interface Happened<What> {
-  readonly id: string;
-  readonly profileId: string;
-  readonly work: What;
-}
-
 /** The writes of a batch's items, gathered in their order. */
 export interface Batch {
   readonly people: People;
-  readonly events: Happened<EventWork>[];
-  readonly purchases: Happened<PurchaseWork>[];
+  readonly events: Occurrence<EventWork>[];
+  readonly purchases: Occurrence<PurchaseWork>[];
   readonly groupStates: GroupStateSet[];
   readonly emailStates: (EmailStateSet & WaitingState)[];
   /** By address. */

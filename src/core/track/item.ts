@@ -1,6 +1,7 @@
 import type { Fault } from "../base/problem.ts";
 import type { EmailState } from "../base/values/email-states.ts";
-import type { Json, JsonText } from "../base/values/plain-json.ts";
+import type { Json } from "../base/values/plain-json.ts";
+import type { EventDetails, PurchaseDetails } from "../people/activity/activity.ts";
 import type { AttributeOperation } from "../people/profiles/custom-attributes.ts";
 import type { Target } from "../people/profiles/load-people.ts";
 import type { GroupState } from "../people/subscriptions/states.ts";
@@ -31,23 +32,12 @@ export interface AttributesWork {
   readonly custom: readonly AttributeOperation[];
 }
 
-export interface EventWork {
+export interface EventWork extends EventDetails {
   readonly kind: "event";
-  readonly name: string;
-  readonly time: Date;
-  readonly appId: string | null;
-  readonly properties: Json | JsonText;
 }
 
-export interface PurchaseWork {
+export interface PurchaseWork extends PurchaseDetails {
   readonly kind: "purchase";
-  readonly productId: string;
-  readonly currency: string;
-  readonly price: number;
-  readonly quantity: number;
-  readonly time: Date;
-  readonly appId: string | null;
-  readonly properties: Json | JsonText;
 }
 
 /** The outcome of one item. */

@@ -24,14 +24,11 @@ export interface EventDetails {
   readonly properties: Json | JsonText;
 }
 
-export interface PurchaseDetails {
+export interface PurchaseDetails extends Omit<EventDetails, "name"> {
   readonly productId: string;
   readonly currency: string;
   readonly price: number;
   readonly quantity: number;
-  readonly time: Date;
-  readonly appId: string | null;
-  readonly properties: Json | JsonText;
 }
 
 /** How often a person did something, and when first and last. */

@@ -76,19 +76,22 @@ export async function deleteIdentifiers(
   );
 }
 
-/** A profile as stored. */
-export interface ProfileRow {
+interface ProfileFields {
   readonly id: string;
-  readonly version: number;
   readonly externalId: string | null;
   readonly aliases: readonly Alias[];
   readonly email: string | null;
   readonly phone: string | null;
   readonly standardAttributes: Attributes;
   readonly customAttributes: Attributes;
-  readonly createdAt: Date;
   /** Microseconds since the epoch: two writes of one batch differ in these. */
   readonly updatedAtMicros: number;
+}
+
+/** A profile as stored. */
+export interface ProfileRow extends ProfileFields {
+  readonly version: number;
+  readonly createdAt: Date;
 }
 
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
@@ -216,17 +219,8 @@ export const latestFirst = (
 ): number => other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
 
 /** A profile to create. */
-export interface NewProfile {
-  readonly id: string;
-  readonly externalId: string | null;
-  readonly aliases: readonly Alias[];
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly standardAttributes: Attributes;
-  readonly customAttributes: Attributes;
-  /** Microseconds since the epoch, so that the writes of a batch keep their order. */
-  readonly updatedAtMicros: number;
-  /** The same of its creation, of a user who returns (`setTimes`); by default the time of the update. */
+export interface NewProfile extends ProfileFields {
+  /** When it was created, in microseconds, of a user who returns (`setTimes`); by default the time of the update. */
   readonly createdAtMicros?: number;
 }
 

@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../base/context/context.ts";
-import type { Json, JsonText } from "../../base/values/plain-json.ts";
+import type { EventDetails, Occurrence, PurchaseDetails } from "../activity/activity.ts";
 import type { Alias } from "./identifiers.ts";
 import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
@@ -11,8 +11,8 @@ import type { NewProfile, ProfileRow } from "./store.ts";
 export interface Written {
   /** Users who were created and updated; an update has the row that was read, if one was. */
   readonly people?: PeopleChanges;
-  readonly events?: readonly Happened<HappenedEvent>[];
-  readonly purchases?: readonly Happened<HappenedPurchase>[];
+  readonly events?: readonly Occurrence<EventDetails>[];
+  readonly purchases?: readonly Occurrence<PurchaseDetails>[];
   /** States that have changed. */
   readonly subscriptions?: {
     readonly groupStates: readonly (StateChange & {
@@ -40,26 +40,6 @@ export interface Written {
   };
   /** Whether an external_id has left a user who still exists. */
   readonly takesExternalIds?: boolean;
-}
-
-interface Happened<Work> {
-  readonly id: string;
-  readonly profileId: string;
-  readonly work: Work;
-}
-
-export interface HappenedEvent {
-  readonly name: string;
-  readonly time: Date;
-  readonly appId: string | null;
-  readonly properties: Json | JsonText;
-}
-
-export interface HappenedPurchase extends Omit<HappenedEvent, "name"> {
-  readonly productId: string;
-  readonly currency: string;
-  readonly price: number;
-  readonly quantity: number;
 }
 
 interface StateChange {

@@ -6,13 +6,13 @@ import { printable } from "../base/values/describe-value.ts";
 import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
 import type { WorkBudget } from "../base/work.ts";
-import type { Occurrence } from "../people/activity/activity.ts";
 import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
 import { budgetsOfItem } from "../people/profiles/attribute-rules/work-budgets.ts";
 import { applyOperation, needsCurrent } from "../people/profiles/custom-attributes.ts";
 import { BLOCKED, emailValue } from "../people/profiles/identifiers.ts";
 import { attributeOf, type People, type Person, setAttribute } from "../people/profiles/people.ts";
 import { countAgainstQuota } from "../people/profiles/profile-quota.ts";
+import type { Occurrence } from "../people/profiles/written.ts";
 import type { BatchQuotas } from "../people/quotas/quotas.ts";
 import { sharersOf } from "../people/subscriptions/sharers.ts";
 import type {

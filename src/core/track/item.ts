@@ -1,9 +1,9 @@
 import type { Fault } from "../base/problem.ts";
 import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
-import type { EventDetails, PurchaseDetails } from "../people/activity/activity.ts";
 import type { AttributeOperation } from "../people/profiles/custom-attributes.ts";
 import type { Target } from "../people/profiles/load-people.ts";
+import type { EventDetails, PurchaseDetails } from "../people/profiles/written.ts";
 import type { GroupState } from "../people/subscriptions/states.ts";
 
 /** The arrays of a track request, in the order of application. */

@@ -1,12 +1,12 @@
 import { readByCursor } from "../../core/database/cursor.ts";
 import type { Queryable } from "../../core/database/database.ts";
-import type { EventDetails, PurchaseDetails } from "../../core/people/activity/activity.ts";
 import {
   NAME_COLUMNS,
   type ProfileFilter,
   profileCondition,
 } from "../../core/people/profiles/export-store.ts";
 import type { ProfileNames } from "../../core/people/profiles/identifiers.ts";
+import type { EventDetails, PurchaseDetails } from "../../core/people/profiles/written.ts";
 
 /* All events or purchases of a workspace with the names of their users, in portions: by user, then by time. */
 

@@ -1,11 +1,7 @@
 import { bucketOfId } from "../../core/database/buckets.ts";
 import type { Queryable } from "../../core/database/database.ts";
-import type {
-  EventDetails,
-  PurchaseDetails,
-  SentMessage,
-  TimelineRange,
-} from "../../core/people/activity/activity.ts";
+import type { SentMessage, TimelineRange } from "../../core/people/activity/activity.ts";
+import type { EventDetails, PurchaseDetails } from "../../core/people/profiles/written.ts";
 
 /* The activity of one person, newest first, in pages. Each statement reads a range of a primary key. */
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonText } from "../../base/values/plain-json.ts";
+import type { JsonObject } from "../../base/values/plain-json.ts";
 
 /*
  * Events and purchases come through track; their summaries are updated in the same transaction. Apps,
@@ -9,27 +9,6 @@ import type { Json, JsonObject, JsonText } from "../../base/values/plain-json.ts
 
 /** Something that belongs to a profile. */
 export type Of<Thing> = Thing & { readonly profileId: string };
-
-/** One occurrence, as intake checked it. */
-export interface Occurrence<Work> {
-  readonly id: string;
-  readonly profileId: string;
-  readonly work: Work;
-}
-
-export interface EventDetails {
-  readonly name: string;
-  readonly time: Date;
-  readonly appId: string | null;
-  readonly properties: Json | JsonText;
-}
-
-export interface PurchaseDetails extends Omit<EventDetails, "name"> {
-  readonly productId: string;
-  readonly currency: string;
-  readonly price: number;
-  readonly quantity: number;
-}
 
 /** How often a person did something, and when first and last. */
 export interface EventSummary {

@@ -2,14 +2,8 @@ import { jsonList } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
-import type {
-  EventDetails,
-  EventSummary,
-  Occurrence,
-  Of,
-  RecentEvents,
-  Window,
-} from "./activity.ts";
+import type { EventDetails, Occurrence } from "../profiles/written.ts";
+import type { EventSummary, Of, RecentEvents, Window } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
 export async function insertEvents(

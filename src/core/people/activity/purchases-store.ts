@@ -1,14 +1,8 @@
 import { jsonOf } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
-import type {
-  Occurrence,
-  Of,
-  PurchaseDetails,
-  PurchaseSummary,
-  RecentPurchases,
-  Window,
-} from "./activity.ts";
+import type { Occurrence, PurchaseDetails } from "../profiles/written.ts";
+import type { Of, PurchaseSummary, RecentPurchases, Window } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
 /** Adds purchases and updates their summaries. A purchase of quantity n counts as n purchases and n times the price. */

@@ -1,14 +1,6 @@
 import { settleAll, type Transaction } from "../../database/database.ts";
-import type {
-  EventDetails,
-  EventSummary,
-  Moves,
-  Occurrence,
-  Of,
-  PurchaseDetails,
-  PurchaseSummary,
-  SentMessage,
-} from "./activity.ts";
+import type { EventDetails, Occurrence, PurchaseDetails } from "../profiles/written.ts";
+import type { EventSummary, Moves, Of, PurchaseSummary, SentMessage } from "./activity.ts";
 import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
 import { insertEvents, upsertEventSummaries } from "./events-store.ts";
 import { copyMoved, moveInPlace, type OnConflict } from "./moves-store.ts";

@@ -109,12 +109,14 @@ export type MergeRule = "kept_user" | "earlier" | "later" | "push_tokens" | "new
 /** Fields of an exported profile that are more than the stored value of an attribute. */
 export type DerivedField = "email" | "phone" | "email_subscribe" | "last_coordinates";
 
+const or = (ifAbsent: Json) => ({ ifAbsent });
+
 /** The rules of most attributes: a merge keeps the value of the kept user, and the export has the value itself. */
 const usual = <const Liquid extends string | null>(
   check: Rule,
   liquid: Liquid,
   ifAbsent: Json = null,
-) => ({ check, merge: "kept_user", exported: { ifAbsent }, liquid }) as const;
+) => ({ check, merge: "kept_user", exported: or(ifAbsent), liquid }) as const;
 
 /**
  * Every standard attribute: how it is checked, stored, merged, exported and named in Liquid, in the
@@ -177,25 +179,15 @@ export const STANDARD_ATTRIBUTES = {
   image_url: usual(text(2048), null),
   facebook: usual((_name, value) => checkFacebook(value), null),
   twitter: usual((_name, value) => checkTwitter(value), null),
-  date_of_first_session: {
-    check: dateTime,
-    merge: "earlier",
-    exported: { ifAbsent: null },
-    liquid: null,
-  },
-  date_of_last_session: {
-    check: dateTime,
-    merge: "later",
-    exported: { ifAbsent: null },
-    liquid: null,
-  },
+  date_of_first_session: { check: dateTime, merge: "earlier", exported: or(null), liquid: null },
+  date_of_last_session: { check: dateTime, merge: "later", exported: or(null), liquid: null },
   marked_email_as_spam_at: usual(dateTime, null),
   email_open_tracking_disabled: usual(trueOrFalse, null, false),
   email_click_tracking_disabled: usual(trueOrFalse, null, false),
   push_tokens: {
     check: (_name, value) => checkPushTokens(value),
     merge: "push_tokens",
-    exported: { ifAbsent: [] },
+    exported: or([]),
     liquid: null,
   },
 } as const satisfies Readonly<Record<string, StandardAttribute>>;

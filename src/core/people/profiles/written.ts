@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../base/context/context.ts";
-import type { EventDetails, Occurrence, PurchaseDetails } from "../activity/activity.ts";
+import type { Json, JsonText } from "../../base/values/plain-json.ts";
 import type { Alias } from "./identifiers.ts";
 import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
@@ -40,6 +40,27 @@ export interface Written {
   };
   /** Whether an external_id has left a user who still exists. */
   readonly takesExternalIds?: boolean;
+}
+
+/** One occurrence, as intake checked it. */
+export interface Occurrence<Work> {
+  readonly id: string;
+  readonly profileId: string;
+  readonly work: Work;
+}
+
+export interface EventDetails {
+  readonly name: string;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | JsonText;
+}
+
+export interface PurchaseDetails extends Omit<EventDetails, "name"> {
+  readonly productId: string;
+  readonly currency: string;
+  readonly price: number;
+  readonly quantity: number;
 }
 
 interface StateChange {

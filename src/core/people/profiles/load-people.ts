@@ -15,13 +15,7 @@ import {
 import { selectMerged } from "./merged-store.ts";
 import { type AddressKind, createPeople, type People, type PeopleChanges } from "./people.ts";
 import { StaleRead } from "./stale-read.ts";
-import {
-  type FoundIdentifier,
-  lockProfiles,
-  type ProfileRow,
-  selectBareProfiles,
-  selectProfiles,
-} from "./store.ts";
+import { type FoundIdentifier, lockProfiles, type ProfileRow, selectProfiles } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /** The needs of one write before it can be applied to a person. */
@@ -99,7 +93,7 @@ export async function readPeople(
   const rows =
     lock && !affectsSharers
       ? await lockProfiles(lock, workspaceId, ids, bare ? "bare" : "all")
-      : await (bare ? selectBareProfiles : selectProfiles)(from, workspaceId, ids);
+      : await selectProfiles(from, workspaceId, ids, bare ? "bare" : "all");
   await afterAll(rows);
   if (cached && isFollowed) storeIds(cached, presentIds(found, rows));
   const addresses = affectsSharers ? addressesOf(rows, wanted) : new Map<string, Identifier>();

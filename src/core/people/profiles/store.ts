@@ -97,7 +97,10 @@ export interface ProfileRow extends ProfileFields {
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
-/** The columns of profiles to read: everything, all but the attributes, or no aliases either. */
+/**
+ * The columns of profiles to read: everything, all but the attributes, or no aliases either. The others are empty:
+ * reading and parsing them takes most of the time.
+ */
 type Columns = "all" | "names" | "bare";
 
 const PROFILE_COLUMNS = `${BARE_COLUMNS}, aliases, standard_attributes as "standardAttributes",
@@ -115,51 +118,26 @@ export async function selectProfiles(
   database: Queryable,
   workspaceId: number,
   ids: readonly string[],
-  columns: Exclude<Columns, "bare"> = "all",
+  columns: Columns = "all",
 ): Promise<ProfileRow[]> {
   if (ids.length === 0) return [];
-  const rows = await inSlices(ids, (slice) =>
-    database.query<ProfileRow>(
-      `select ${COLUMNS[columns]} from profiles
-       where ${OF_PROFILES}
-       order by updated_at desc, profile_id desc`,
-      ofProfiles(workspaceId, slice),
+  const rows = await inSlices(ids, async (slice) =>
+    completed(
+      columns,
+      await database.query<ProfileRow>(
+        `select ${COLUMNS[columns]} from profiles
+         where ${OF_PROFILES}
+         order by updated_at desc, profile_id desc`,
+        [workspaceId, uuids(slice), bucketsOfIds(slice).all],
+      ),
     ),
   );
-  return sortedSlices(rows, ids);
-}
-
-/** Slices are each in their order; all together are in no order yet. */
-async function sortedSlices<Row extends Pick<ProfileRow, "id" | "updatedAtMicros">>(
-  rows: Row[],
-  ids: readonly string[],
-): Promise<Row[]> {
-  if (!isSliced(ids)) return rows;
-  rows.sort(latestFirst);
-  await nextTurn();
+  // Slices are each in their order; all together are in no order yet.
+  if (isSliced(ids)) {
+    rows.sort(latestFirst);
+    await nextTurn();
+  }
   return rows;
-}
-
-/**
- * Profiles for writes that neither read nor change attributes or aliases: both are left empty,
- * because reading and parsing them takes most of the time.
- */
-export async function selectBareProfiles(
-  database: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<ProfileRow[]> {
-  if (ids.length === 0) return [];
-  const rows = await inSlices(ids, async (slice) => {
-    const bare = await database.query<Omit<ProfileRow, keyof typeof BARE>>(
-      `select ${BARE_COLUMNS} from profiles
-       where ${OF_PROFILES}
-       order by updated_at desc, profile_id desc`,
-      [workspaceId, uuids(slice), bucketsOfIds(slice).all],
-    );
-    return bare.map((row) => Object.assign(row, BARE));
-  });
-  return sortedSlices(rows, ids);
 }
 
 const BARE = {
@@ -169,26 +147,11 @@ const BARE = {
   createdAt: new Date(0),
 } satisfies Partial<ProfileRow>;
 
-/** The identifiers and addresses of a user. */
-export type ProfileAddresses = Pick<ProfileRow, "id" | "externalId" | "email" | "phone">;
+const completed = (columns: Columns, rows: ProfileRow[]): ProfileRow[] =>
+  columns === "bare" ? rows.map((row) => Object.assign(row, BARE)) : rows;
 
-/** The same without attributes, which may take a megabyte for each of the users who share an address. */
-export async function selectProfileAddresses(
-  database: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<ProfileAddresses[]> {
-  if (ids.length === 0) return [];
-  const rows = await inSlices(ids, (slice) =>
-    database.query<ProfileAddresses & Pick<ProfileRow, "updatedAtMicros">>(
-      `select ${BARE_COLUMNS} from profiles
-       where ${OF_PROFILES}
-       order by updated_at desc, profile_id desc`,
-      ofProfiles(workspaceId, slice),
-    ),
-  );
-  return sortedSlices(rows, ids);
-}
+/** The identifiers and addresses of a user, without attributes, which may take a megabyte for each of the users who share an address. */
+export type ProfileAddresses = Pick<ProfileRow, "id" | "externalId" | "email" | "phone">;
 
 /**
  * Locks profiles until the transaction ends and reads them. An update, because Citus knows no `for
@@ -209,7 +172,7 @@ export async function lockProfiles(
       ofProfiles(workspaceId, slice),
     ),
   );
-  return rows.map((row) => (columns === "bare" ? Object.assign(row, BARE) : row)).sort(latestFirst);
+  return completed(columns, rows).sort(latestFirst);
 }
 
 /** The most recently updated first; if the times are equal, the later one. */

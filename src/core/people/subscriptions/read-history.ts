@@ -9,7 +9,7 @@ import { parseTime } from "../../base/values/times.ts";
 import { type Database, type Queryable, readTogether, settleAll } from "../../database/database.ts";
 import { findHolders } from "../profiles/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../profiles/identifiers.ts";
-import { selectProfileAddresses } from "../profiles/store.ts";
+import { selectProfiles } from "../profiles/store.ts";
 import {
   type EmailStateChange,
   type GroupStateChange,
@@ -107,7 +107,7 @@ async function subjectsOf(
   const found = await findHolders(tx, workspaceId, [identifier]);
   const profileIds = found.get(identifierKey(identifier)) ?? [];
   if (identifier.kind === "email") return { profileIds, emails: [identifier.value] };
-  const profiles = await selectProfileAddresses(tx, workspaceId, profileIds);
+  const profiles = await selectProfiles(tx, workspaceId, profileIds, "bare");
   const emails = profiles.flatMap((profile) => (profile.email ? [emailValue(profile.email)] : []));
   return { profileIds, emails };
 }
@@ -118,7 +118,7 @@ async function readExternalIds(
   changes: readonly AnyChange[],
 ): Promise<ReadonlyMap<string, string | null>> {
   const ids = new Set(changes.flatMap((each) => ("profileId" in each ? [each.profileId] : [])));
-  const profiles = await selectProfileAddresses(tx, workspaceId, [...ids]);
+  const profiles = await selectProfiles(tx, workspaceId, [...ids], "bare");
   return new Map(profiles.map((profile) => [profile.id, profile.externalId]));
 }
 

@@ -3,7 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import { type Database, type Queryable, readTogether } from "../../database/database.ts";
 import { findHolders } from "../profiles/find-holders.ts";
 import { identifierKey } from "../profiles/identifiers.ts";
-import { type ProfileAddresses, selectProfileAddresses } from "../profiles/store.ts";
+import { type ProfileAddresses, selectProfiles } from "../profiles/store.ts";
 import {
   type AskedFor,
   checkNames,
@@ -103,7 +103,7 @@ export async function readHolders(
   const identifiers = asked.map(({ identifier }) => identifier);
   const found = await findHolders(tx, workspaceId, identifiers);
   const ids = new Set([...found.values()].flat());
-  const profiles = await selectProfileAddresses(tx, workspaceId, [...ids]);
+  const profiles = await selectProfiles(tx, workspaceId, [...ids], "bare");
   return new Map(
     asked.map((each) => {
       const own = new Set(found.get(identifierKey(each.identifier)));

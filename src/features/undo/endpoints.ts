@@ -11,7 +11,7 @@ import {
 import type { Database } from "../../core/database/database.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
-import type { Name } from "../../core/people/identity/identity-graph.ts";
+import type { Name } from "../../core/people/profiles/written.ts";
 import { type ListedMerge, listMerges } from "./list-merges.ts";
 import type { UndoEffect } from "./separate.ts";
 import { undoMerge } from "./undo-merge.ts";

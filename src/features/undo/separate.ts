@@ -11,10 +11,10 @@ import type {
 import type { Dates } from "../../core/people/activity/returns-store.ts";
 import { FIELD_OF, interactionKey } from "../../core/people/identity/combine/app-activity.ts";
 import type { Effect } from "../../core/people/identity/combine/effects.ts";
-import type { Belongings, ProfileFields } from "../../core/people/identity/combine/whole.ts";
+import type { Belongings } from "../../core/people/identity/combine/whole.ts";
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
 import { aliasValue } from "../../core/people/profiles/identifiers.ts";
-import type { Attributes } from "../../core/people/profiles/store.ts";
+import type { Attributes, ProfileFields } from "../../core/people/profiles/store.ts";
 import type { Chain } from "./chain.ts";
 import { eventKey, purchaseKey, remaining } from "./summaries.ts";
 

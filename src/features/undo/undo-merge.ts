@@ -4,7 +4,6 @@ import { nextTurn } from "../../core/base/turns.ts";
 import { type Queryable, readTogether, type Transaction } from "../../core/database/database.ts";
 import { readBelongings } from "../../core/people/identity/belongings.ts";
 import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
-import type { Name } from "../../core/people/identity/identity-graph.ts";
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
 import { selectRecords, updateRecords } from "../../core/people/identity/merge-records-store.ts";
 import { saveGraph } from "../../core/people/identity/save-graph.ts";
@@ -12,6 +11,7 @@ import { type MergeEntry, selectLaterMerges } from "../../core/people/identity/s
 import { emailValue, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../../core/people/profiles/store.ts";
 import { writePeople } from "../../core/people/profiles/write-people.ts";
+import type { Name } from "../../core/people/profiles/written.ts";
 import { type Chain, startChain } from "./chain.ts";
 import { findUndoable, requireMerge, type UndoableMerge } from "./find-merge.ts";
 import { readPresent } from "./read-present.ts";

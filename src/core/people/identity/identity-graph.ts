@@ -10,12 +10,13 @@ import {
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
 import type { MergedProfile } from "../profiles/merged-store.ts";
-import type { FoundIdentifier, NewProfile, ProfileRow } from "../profiles/store.ts";
+import type { FoundIdentifier, NewProfile, ProfileFields, ProfileRow } from "../profiles/store.ts";
+import type { Name } from "../profiles/written.ts";
 import type { DatedEmailStateRow, SpelledState } from "../subscriptions/states.ts";
 import { parsePending, prevails, type WaitingState } from "../subscriptions/waiting-state.ts";
 import type { Effect, Extent } from "./combine/effects.ts";
 import { combineFields } from "./combine/fields.ts";
-import type { ProfileFields } from "./combine/whole.ts";
+import { EMPTY } from "./combine/whole.ts";
 
 /*
  * All users named by a request about identities, in memory, so that its items apply in order, each
@@ -39,12 +40,6 @@ export interface Person {
 }
 
 export type Redirect = Omit<MergedProfile, "keptProfileId">;
-
-/** How a report and the audit name a user, at the time of the change. */
-export interface Name {
-  readonly platformId: string;
-  readonly externalId: string | null;
-}
 
 /** A change to users. The effects are those on the profile's row. */
 export type Change =
@@ -349,14 +344,7 @@ const storedPerson = (
 const newPerson = (id: string, alias: Alias): Person => ({
   id,
   stored: undefined,
-  fields: {
-    externalId: null,
-    aliases: [alias],
-    email: null,
-    phone: null,
-    standardAttributes: {},
-    customAttributes: {},
-  },
+  fields: { ...EMPTY.profile, aliases: [alias] },
   redirects: [],
   rank: 0,
   isTouched: true,

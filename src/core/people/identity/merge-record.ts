@@ -8,13 +8,13 @@ import type {
   PurchaseSummary,
 } from "../activity/activity.ts";
 import { emailValue } from "../profiles/identifiers.ts";
-import type { Attributes, RemovedProfile } from "../profiles/store.ts";
+import type { Attributes, ProfileFields, RemovedProfile } from "../profiles/store.ts";
 import type { EmailStateChange, GroupStateChange } from "../subscriptions/history-store.ts";
 import type { JoinedSpelling, StoredState } from "../subscriptions/spellings-store.ts";
 import type { DatedGroupState } from "../subscriptions/store.ts";
 import { interactionKey } from "./combine/app-activity.ts";
 import type { Extent } from "./combine/effects.ts";
-import { type Belongings, EMPTY, type ProfileFields } from "./combine/whole.ts";
+import { type Belongings, EMPTY } from "./combine/whole.ts";
 import type { MergedSides, PersonBefore, Redirect } from "./identity-graph.ts";
 
 /*

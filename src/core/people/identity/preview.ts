@@ -1,8 +1,8 @@
 import { invalidCursor } from "../../base/pages.ts";
 import { startTurns } from "../../base/turns.ts";
+import type { Name } from "../profiles/written.ts";
 import type { Done, Result } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
-import type { Name } from "./identity-graph.ts";
 
 /* The response of a dry run: the effects of each item, in pages if the users are large. */
 

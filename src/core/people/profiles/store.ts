@@ -76,20 +76,24 @@ export async function deleteIdentifiers(
   );
 }
 
-interface ProfileFields {
-  readonly id: string;
+/** The row of a profile without its id and times. */
+export interface ProfileFields {
   readonly externalId: string | null;
   readonly aliases: readonly Alias[];
   readonly email: string | null;
   readonly phone: string | null;
   readonly standardAttributes: Attributes;
   readonly customAttributes: Attributes;
+}
+
+interface AnyProfile extends ProfileFields {
+  readonly id: string;
   /** Microseconds since the epoch: two writes of one batch differ in these. */
   readonly updatedAtMicros: number;
 }
 
 /** A profile as stored. */
-export interface ProfileRow extends ProfileFields {
+export interface ProfileRow extends AnyProfile {
   readonly version: number;
   readonly createdAt: Date;
 }
@@ -182,7 +186,7 @@ export const latestFirst = (
 ): number => other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
 
 /** A profile to create. */
-export interface NewProfile extends ProfileFields {
+export interface NewProfile extends AnyProfile {
   /** When it was created, in microseconds, of a user who returns (`setTimes`); by default the time of the update. */
   readonly createdAtMicros?: number;
 }

@@ -79,7 +79,8 @@ export type NamedUser = {
   readonly email?: string | null | undefined;
 };
 
-interface Name {
+/** How a report, the audit and the change feed name a user, at the time of the change. */
+export interface Name {
   readonly platformId: string;
   readonly externalId: string | null;
 }

@@ -3,9 +3,9 @@ import {
   type Belongings,
   EMPTY,
   NO_BELONGINGS,
-  type ProfileFields,
   type Whole,
 } from "../../../../src/core/people/identity/combine/whole.ts";
+import type { ProfileFields } from "../../../../src/core/people/profiles/store.ts";
 
 export const [EARLY, MIDDLE, LATE] = [
   "2026-01-01T00:00:00.000Z",

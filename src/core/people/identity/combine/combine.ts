@@ -49,32 +49,20 @@ export function combineBelongings(
   merged: Belongings,
   extent: Extent,
 ): Combined<Belongings> {
-  const isPartial = extent === "tokens_and_messages";
-  const part = <Value>(isLeft: boolean, own: Value, combined: Combined<Value>): Combined<Value> =>
-    isLeft ? leftBehind(own, combined) : combined;
-
-  const events = part(isPartial, kept.events, combineEvents(kept.events, merged.events));
-  const purchases = part(
-    isPartial,
-    kept.purchases,
-    combinePurchases(kept.purchases, merged.purchases),
-  );
-  const groupStates = part(
-    isPartial,
-    kept.groupStates,
-    combineGroupStates(kept.groupStates, merged.groupStates),
-  );
-  const apps = part(isPartial, kept.apps, combineApps(kept.apps, merged.apps));
-  const devices = part(
-    extent !== "all",
-    kept.devices,
-    combineDevices(kept.devices, merged.devices),
-  );
-  const interactions = part(
-    isPartial,
-    kept.interactions,
-    combineInteractions(kept.interactions, merged.interactions),
-  );
+  const part = <Key extends keyof Belongings>(
+    key: Key,
+    combineThem: (own: Belongings[Key], other: Belongings[Key]) => Combined<Belongings[Key]>,
+    isLeft = extent === "tokens_and_messages",
+  ): Combined<Belongings[Key]> => {
+    const combined = combineThem(kept[key], merged[key]);
+    return isLeft ? leftBehind(kept[key], combined) : combined;
+  };
+  const events = part("events", combineEvents);
+  const purchases = part("purchases", combinePurchases);
+  const groupStates = part("groupStates", combineGroupStates);
+  const apps = part("apps", combineApps);
+  const devices = part("devices", combineDevices, extent !== "all");
+  const interactions = part("interactions", combineInteractions);
   const messages = kept.messages + merged.messages;
   const value: Belongings = {
     events: events.value,

@@ -2,10 +2,9 @@ import type { Json } from "../../../base/values/plain-json.ts";
 import { type PushToken, unitePushTokens } from "../../profiles/attribute-rules/push-tokens.ts";
 import { type Alias, aliasValue } from "../../profiles/identifiers.ts";
 import { type MergeRule, standardAttribute } from "../../profiles/standard-attributes.ts";
-import type { Attributes } from "../../profiles/store.ts";
+import type { Attributes, ProfileFields } from "../../profiles/store.ts";
 import { parsePending, prevails } from "../../subscriptions/waiting-state.ts";
 import type { Combined, Effect, EffectKind, Extent } from "./effects.ts";
-import type { ProfileFields } from "./whole.ts";
 
 /** The rule if both profiles have a value. */
 type Rule = (kept: Json, merged: Json) => { readonly value: Json; readonly effect: EffectKind };

@@ -5,18 +5,7 @@ import type {
   Interaction,
   PurchaseSummary,
 } from "../../activity/activity.ts";
-import type { Alias } from "../../profiles/identifiers.ts";
-import type { Attributes } from "../../profiles/store.ts";
-
-/** The row of a profile without its id and times. */
-export interface ProfileFields {
-  readonly externalId: string | null;
-  readonly aliases: readonly Alias[];
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly standardAttributes: Attributes;
-  readonly customAttributes: Attributes;
-}
+import type { ProfileFields } from "../../profiles/store.ts";
 
 export interface HeldGroupState {
   readonly groupId: string;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { isObject } from "../../core/base/values/plain-json.ts";
 import { nullable } from "../../core/base/values/schemas.ts";
 import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../core/base/verdicts.ts";
 import { isRefusal } from "../../core/http/respond.ts";
@@ -144,9 +145,6 @@ function aliasOf(alias: unknown): string | undefined {
   const [label, name] = [nameOf(alias.alias_label), nameOf(alias.alias_name)];
   return label === undefined || name === undefined ? undefined : `${label}:${name}`;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parsed(text: string | undefined): unknown {
   if (text === undefined || text === "") return null;

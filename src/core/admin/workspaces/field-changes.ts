@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../base/values/plain-json.ts";
 import type { ConfigChange, FieldChange } from "./resource.ts";
 
 /* The changed fields of each change, from the declarations before and after it: they contain no secrets. */
@@ -65,6 +66,3 @@ export function changedMembers(
 }
 
 type Members = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type TSchema } from "typebox";
 import { Problem } from "../../base/problem.ts";
+import { isObject } from "../../base/values/plain-json.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import { checkOf } from "../../http/validate.ts";
 import type { Entry, KeptSecrets } from "./resource.ts";
@@ -81,9 +82,6 @@ function mergePatch(present: unknown, patch: unknown, level: number): unknown {
     });
   return Object.fromEntries([...kept, ...sent]);
 }
-
-const isObject = (value: unknown): value is Entry =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 interface Parts {
   readonly properties?: Readonly<Record<string, TSchema>>;

@@ -148,8 +148,11 @@ export const storableText = (text: string): string =>
 const whyNot = (text: string): string =>
   text.includes("\0") ? "a NUL character" : "a lone surrogate, which is no Unicode character";
 
-export const isJsonObject = (value: unknown): value is JsonObject =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The same for what came as JSON. */
+export const isJsonObject = (value: unknown): value is JsonObject => isObject(value);
 
 /** The object without its members that are null; the same object if there are none. */
 export function withoutNulls(object: JsonObject): JsonObject {

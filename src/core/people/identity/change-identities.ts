@@ -3,6 +3,7 @@ import type { Workspace } from "../../base/context/workspace.ts";
 import type { FairLine } from "../../base/fair-line.ts";
 import type { Fault } from "../../base/problem.ts";
 import { nextTurn, startTurns } from "../../base/turns.ts";
+import type { ItemPlace } from "../../base/verdicts.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import {
   type Queryable,
@@ -38,14 +39,9 @@ export interface IdentityServices extends PeopleServices {
   readonly largePreviews: FairLine;
 }
 
-export interface ItemPosition {
-  readonly array: string;
-  readonly index: number;
-}
-
 /** One checked item of a request: the users it names, and what it does. */
 export interface Step extends Naming {
-  readonly place: ItemPosition;
+  readonly place: ItemPlace;
   /** Applies the item to the graph. A fault says why it is valid but changes nothing. */
   apply(graph: IdentityGraph): Applied;
 }
@@ -66,7 +62,7 @@ export type Done =
 
 /** The outcome of an item, with the effects of its change. */
 export interface Result {
-  readonly place: ItemPosition;
+  readonly place: ItemPlace;
   readonly applied: Applied;
   readonly audited: AuditedChange | undefined;
 }

@@ -239,15 +239,8 @@ const renameIds = endpoint({
     }),
   },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { externalIds, errors } = await renameExternalIds(
-    services,
-    context,
-    body.external_id_renames,
-  );
-  return {
-    status: 201,
-    body: { external_ids: externalIds, rename_errors: errors, message: "success" },
-  };
+  const { ids, errors } = await renameExternalIds(services, context, body.external_id_renames);
+  return { status: 201, body: { external_ids: ids, rename_errors: errors, message: "success" } };
 });
 
 const removeIds = endpoint({
@@ -266,11 +259,8 @@ const removeIds = endpoint({
     }),
   },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { removedIds, errors } = await removeExternalIds(services, context, body.external_ids);
-  return {
-    status: 201,
-    body: { removed_ids: removedIds, removal_errors: errors, message: "success" },
-  };
+  const { ids, errors } = await removeExternalIds(services, context, body.external_ids);
+  return { status: 201, body: { removed_ids: ids, removal_errors: errors, message: "success" } };
 });
 
 export const identityEndpoints = [

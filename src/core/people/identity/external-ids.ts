@@ -14,9 +14,9 @@ import {
   type Work,
 } from "./items.ts";
 
-/** The renames that took effect, by their new ids, and why the others did not. */
-export interface ExternalIdRenames {
-  readonly externalIds: string[];
+/** The last id of every item that took effect, and why the others did not. */
+interface ChangedIds {
+  readonly ids: string[];
   readonly errors: ItemNote[];
 }
 
@@ -30,19 +30,11 @@ export async function renameExternalIds(
   services: IdentityServices,
   context: WorkspaceContext,
   renames: readonly unknown[],
-): Promise<ExternalIdRenames> {
+): Promise<ChangedIds> {
   refuseTooMany(renames);
   const blocked = context.workspace.settings.blocked_external_ids;
   const check = ofObject((raw) => checkRename(raw, blocked));
-  const items = checkEach("external_id_renames", renames, check);
-  const { effective, errors } = await carryOutAll(services, context, items);
-  return { externalIds: effective, errors };
-}
-
-/** The removals that took effect, by the removed ids, and why the others did not. */
-export interface ExternalIdRemovals {
-  readonly removedIds: string[];
-  readonly errors: ItemNote[];
+  return carryOutAll(services, context, checkEach("external_id_renames", renames, check));
 }
 
 /**
@@ -55,24 +47,21 @@ export async function removeExternalIds(
   services: IdentityServices,
   context: WorkspaceContext,
   externalIds: readonly unknown[],
-): Promise<ExternalIdRemovals> {
+): Promise<ChangedIds> {
   refuseTooMany(externalIds);
-  const items = checkEach("external_ids", externalIds, checkRemoval);
-  const { effective, errors } = await carryOutAll(services, context, items);
-  return { removedIds: effective, errors };
+  return carryOutAll(services, context, checkEach("external_ids", externalIds, checkRemoval));
 }
 
-/** @returns the last id of every item that took effect, and why the others did not. */
 async function carryOutAll(
   services: IdentityServices,
   context: WorkspaceContext,
   items: CheckedItems,
-): Promise<{ readonly effective: string[]; readonly errors: ItemNote[] }> {
+): Promise<ChangedIds> {
   const { notes } = await carryOut(services, context, items, undefined);
   const errors = notes.skipped ?? [];
   const failed = new Set(errors.map(({ index }) => index));
   const steps = items.steps.filter(({ place }) => !failed.has(place.index));
-  return { effective: steps.map(({ names }) => names.at(-1)?.value as string), errors };
+  return { ids: steps.map(({ names }) => names.at(-1)?.value as string), errors };
 }
 
 function checkRemoval(value: unknown): Checked<Work> {

@@ -2,13 +2,12 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { FairLine } from "../../base/fair-line.ts";
 import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
-import { errorOf, type ItemNote, noteOf } from "../../base/verdicts.ts";
+import { errorOf, type ItemNote, type ItemPlace, noteOf } from "../../base/verdicts.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { findRefused } from "../subscriptions/refuse-unseen.ts";
 import {
   changeIdentities,
   type IdentityServices,
-  type ItemPosition,
   type Result,
   type Step,
 } from "./change-identities.ts";
@@ -28,7 +27,7 @@ export interface CheckedItems {
 }
 
 interface PlacedFault {
-  readonly place: ItemPosition;
+  readonly place: ItemPlace;
   readonly fault: Fault;
 }
 

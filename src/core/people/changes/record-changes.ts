@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { addressForm } from "../../base/values/address-form.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import { JsonText } from "../../base/values/plain-json.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import type { ChangeDraft, ChangedUser } from "./change.ts";
@@ -31,21 +32,16 @@ export async function recordChanges(
   clock: Clock,
 ): Promise<void> {
   if (drafts.length === 0) return;
-  const partitions = new Map<number, ChangeDraft[]>();
-  for (const draft of drafts) {
+  const partitions = groupBy(drafts, (draft) => {
     // A state belongs to its address, through whichever user it was set.
     const ofAddress = draft.type === "email_state.changed" ? draft.email : undefined;
-    const bucket =
-      draft.user && ofAddress === undefined
-        ? bucketOfChanges(draft.user.platform_id)
-        : bucketOfValueChanges(
-            workspaceId,
-            String(ofAddress === undefined ? draft.type : addressForm(String(ofAddress))),
-          );
-    const others = partitions.get(bucket);
-    if (others) others.push(draft);
-    else partitions.set(bucket, [draft]);
-  }
+    return draft.user && ofAddress === undefined
+      ? bucketOfChanges(draft.user.platform_id)
+      : bucketOfValueChanges(
+          workspaceId,
+          String(ofAddress === undefined ? draft.type : addressForm(String(ofAddress))),
+        );
+  });
   const writtenAt = clock.now();
   const batchId = clock.newId();
   const batches = [...partitions].flatMap(([bucket, each]) => batchesOf(bucket, each, batchId));

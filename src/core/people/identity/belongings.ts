@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { startTurns } from "../../base/turns.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import { sum } from "../../base/values/sum.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import { MANY_ROWS, type OnConflict } from "../activity/moves-store.ts";
@@ -235,15 +236,13 @@ export interface SavedBelongings {
  * those merged into it, otherwise in the order of the merges.
  */
 function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
-  const mergedInto = new Map<string, string[]>();
-  for (const { kept, merged } of merges) {
-    const others = mergedInto.get(kept.platformId);
-    if (others) others.push(merged.platformId);
-    else mergedInto.set(kept.platformId, [merged.platformId]);
-  }
+  const mergedInto = groupBy(merges, ({ kept }) => kept.platformId);
   const gone = new Set(merges.map(({ merged }) => merged.platformId));
   const below = (id: string): string[] =>
-    (mergedInto.get(id) ?? []).flatMap((each) => [each, ...below(each)]);
+    (mergedInto.get(id) ?? []).flatMap(({ merged: { platformId } }) => [
+      platformId,
+      ...below(platformId),
+    ]);
   return [...mergedInto.keys()]
     .filter((id) => !gone.has(id))
     .flatMap((toId) => below(toId).map((fromId) => ({ fromId, toId })));

@@ -1,4 +1,5 @@
 import { Problem } from "../../base/problem.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import type { Queryable } from "../../database/database.ts";
 import { type HolderOrder, selectFirst, selectIdentifiers } from "../profiles/holders-store.ts";
 import { identifierKey, type PersonIdentifier } from "../profiles/identifiers.ts";
@@ -49,13 +50,12 @@ export async function findLikely(
     );
   }
   const found = rows.filter((row) => wanted.has(identifierKey(row)));
-  const idsOf = new Map<string, string[]>();
-  for (const row of found) {
-    const key = identifierKey(row);
-    const ids = idsOf.get(key);
-    if (ids) ids.push(row.profileId);
-    else idsOf.set(key, [row.profileId]);
-  }
+  const idsOf = new Map(
+    [...groupBy(found, identifierKey)].map(([key, rows]) => [
+      key,
+      rows.map((row) => row.profileId),
+    ]),
+  );
   const shared = new Set(
     [...idsOf].flatMap(([key, { length }]) => (length > FEW_HOLDERS ? key : [])),
   );

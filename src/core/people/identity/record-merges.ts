@@ -1,14 +1,11 @@
 import type { Transaction } from "../../database/database.ts";
 import type { OnConflict } from "../activity/moves-store.ts";
-import type { AuditedChange } from "./belongings.ts";
+import type { IdentifiedChange } from "./audit.ts";
 import { type FoundByMerge, type KnownByMerge, lateOf, recordOf } from "./merge-record.ts";
 import { insertPiece, insertRecords, LATE_PIECE, type NewRecord } from "./merge-records-store.ts";
 
 /** A merge with the id of its entry in the audit. */
-interface Identified {
-  readonly id: string;
-  readonly audited: AuditedChange;
-}
+type Identified = Pick<IdentifiedChange, "id" | "audited">;
 
 /** Records merges, so that they can be undone (docs/decisions/undo.md). */
 export async function recordMerges(

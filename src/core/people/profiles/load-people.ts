@@ -1,4 +1,5 @@
 import { afterAll, isSliced } from "../../base/turns.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
@@ -159,19 +160,9 @@ async function withoutUnlikely(
   if (found.length < targets.length + MANY_HOLDERS + enough) return found;
   if (targets.some(({ affectsSharers, namesEveryHolder }) => affectsSharers || namesEveryHolder))
     return found;
-  const holders = new Map<string, FoundIdentifier[]>();
-  const likely = new Set<string>();
-  for (const row of found) {
-    if (row.kind !== "email" && row.kind !== "phone") {
-      likely.add(row.profileId);
-      continue;
-    }
-    const key = identifierKey(row);
-    const those = holders.get(key);
-    if (those) those.push(row);
-    else holders.set(key, [row]);
-  }
-  for (const those of holders.values()) {
+  const isAddress = ({ kind }: FoundIdentifier) => kind === "email" || kind === "phone";
+  const likely = new Set(found.flatMap((row) => (isAddress(row) ? [] : [row.profileId])));
+  for (const those of groupBy(found.filter(isAddress), identifierKey).values()) {
     const ids = those.map(({ profileId }) => profileId);
     const isShared = ids.length > MANY_HOLDERS + enough;
     const kept = isShared

@@ -1,6 +1,5 @@
 import Type, { type Static } from "typebox";
 import type { Fault } from "./problem.ts";
-import { isObject } from "./values/plain-json.ts";
 
 /* The verdict on one item of a request that holds many, in every response that reports them. */
 
@@ -77,6 +76,9 @@ export function notesOnItems(
 
 /** A key for one item of a request, such as `events 3`. */
 export const placeOf = (list: string, index: number): string => `${list} ${index}`;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface ItemPlace<Array extends string = string> {
   readonly array: Array;

@@ -14,7 +14,7 @@ export { InvalidSetting } from "./setting-readers.ts";
 export { SETTINGS } from "./settings.ts";
 
 /** The settings, and values derived from several of them. */
-export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
+export interface Config extends Omit<SettingValues, "demo"> {
   /** Only set by programs: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
   /** Only set by programs: the time of this server, instead of its database's or its machine's. */
@@ -35,8 +35,6 @@ export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
   readonly maxEventLoopDelayMs: number;
   /** Whether an empty server without a manifest gets the demo workspace. */
   readonly demo: boolean;
-  /** 0 keeps none. */
-  readonly liveRequests: number;
   /** Undefined: no identity provider. */
   readonly oidc: OidcSettings | undefined;
   /** Undefined: nothing goes to an OpenTelemetry collector. */
@@ -68,8 +66,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     workers: workersOf(values),
     maxEventLoopDelayMs: values.maxEventLoopDelaySeconds * 1_000,
     demo,
-    // Copying bodies and responses takes a fifth to a third of the rate of full batches: lab/NOTEBOOK.md
-    liveRequests: values.liveRequests,
     oidc: oidcOf(values),
     telemetry: telemetryOf(),
   };

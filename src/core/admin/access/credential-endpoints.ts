@@ -90,10 +90,13 @@ interface Checked<Where> {
 /** An endpoint whose schemas depend on the kind. */
 function administering<Where extends Context>(
   { secretName }: Pick<CredentialKind<unknown>, "secretName">,
-  status: 200 | 201,
   contract: Omit<Contract, "replies">,
   reply: TProperties,
-  respond: (services: CredentialServices, request: Checked<Where>) => Promise<Entry>,
+  respond: (
+    services: CredentialServices,
+    request: Checked<Where>,
+  ) => Promise<Entry> | Promise<void>,
+  status: 200 | 201 = 200,
 ): Endpoint<CredentialServices> {
   const message = Type.Literal("success");
   return {
@@ -145,7 +148,6 @@ function ofAll<Grant, Where extends Context>(
   return [
     administering<Where>(
       kind,
-      200,
       {
         name: `list${title}s`,
         ...at,
@@ -161,7 +163,6 @@ function ofAll<Grant, Where extends Context>(
     ),
     administering<Where>(
       kind,
-      201,
       {
         name: `create${title}`,
         ...at,
@@ -178,6 +179,7 @@ function ofAll<Grant, Where extends Context>(
         const secret = await createCredential(services, kind, context, name, grant);
         return { name, [secretName]: secret };
       },
+      201,
     ),
   ];
 }
@@ -199,7 +201,6 @@ function ofOne<Grant, Where extends Context>(
   return [
     administering<Where>(
       kind,
-      200,
       {
         name: `rotate${title}`,
         ...one,
@@ -220,7 +221,6 @@ function ofOne<Grant, Where extends Context>(
     ),
     administering<Where>(
       kind,
-      200,
       {
         name: `change${title}`,
         ...one,
@@ -229,14 +229,11 @@ function ofOne<Grant, Where extends Context>(
         body: Type.Object(members, CLOSED),
       },
       {},
-      async (services, { context, name, body }) => {
-        await changeCredential(services, kind, context, name, () => body, false);
-        return {};
-      },
+      (services, { context, name, body }) =>
+        changeCredential(services, kind, context, name, () => body, false),
     ),
     administering<Where>(
       kind,
-      200,
       {
         name: `patch${title}`,
         ...one,
@@ -249,12 +246,10 @@ function ofOne<Grant, Where extends Context>(
       async (services, { context, name, body: patch }) => {
         const wanted = (present: Entry) => patching.apply(present, patch);
         await changeCredential(services, kind, context, name, wanted, true);
-        return {};
       },
     ),
     administering<Where>(
       kind,
-      200,
       {
         name: `revoke${title}`,
         ...one,
@@ -262,10 +257,7 @@ function ofOne<Grant, Where extends Context>(
         summary: `Revokes ${aNoun}: its secrets stop working. This cannot be undone.`,
       },
       {},
-      async (services, { context, name }) => {
-        await revokeCredential(services, kind, context, name);
-        return {};
-      },
+      (services, { context, name }) => revokeCredential(services, kind, context, name),
     ),
   ];
 }

@@ -10,13 +10,7 @@ export interface CredentialTable<Grant> {
   readonly id: "key_id" | "token_id";
   readonly owner: "workspace_id" | "company_id";
   /** The column of each member of a grant, as SQL reads it and takes it from the JSON `new.granted`. */
-  readonly grant: {
-    readonly [Member in keyof Grant]: {
-      readonly column: string;
-      readonly read: string;
-      readonly write: string;
-    };
-  };
+  readonly grant: { readonly [Member in keyof Grant]: Column };
 }
 
 /** The data that recording the last use needs. */
@@ -30,6 +24,13 @@ interface Column {
   readonly read: string;
   readonly write: string;
 }
+
+/** A member that is a list of texts. */
+export const textArray = (column: string, member: string): Column => ({
+  column,
+  read: `to_jsonb(${column})`,
+  write: `array(select jsonb_array_elements_text(new.granted::jsonb->'${member}'))`,
+});
 
 const grantOf = <Grant>(table: CredentialTable<Grant>): [member: string, column: Column][] =>
   Object.entries<Column>(table.grant);

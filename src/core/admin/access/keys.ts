@@ -9,6 +9,7 @@ import type { Workspace } from "../../base/context/workspace.ts";
 import type { Queryable } from "../../database/database.ts";
 import { hashSecret } from "../secrets/secrets.ts";
 import { loadWorkspaces } from "../workspaces/find-workspace.ts";
+import { textArray } from "./credential-store.ts";
 import type { CredentialKind } from "./credentials.ts";
 import { allowlistOf, isAllowlistEntry } from "./ip-allowlist.ts";
 import { selectOpenKeys } from "./store.ts";
@@ -19,12 +20,6 @@ export interface KeyGrant {
   /** Addresses and CIDR blocks; empty for everywhere. */
   readonly ipAllowlist: readonly string[];
 }
-
-const textArray = (column: string, member: string) => ({
-  column,
-  read: `to_jsonb(${column})`,
-  write: `array(select jsonb_array_elements_text(new.granted::jsonb->'${member}'))`,
-});
 
 const KEY_PERMISSIONS = ["all", ...PERMISSIONS, ...CAPTURED_PERMISSIONS] as const;
 

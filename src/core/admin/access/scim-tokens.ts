@@ -5,6 +5,7 @@ import {
   type CompanyPermission,
 } from "../../base/context/dashboard-permissions.ts";
 import { distinctList } from "../../base/values/schemas.ts";
+import { textArray } from "./credential-store.ts";
 import type { CredentialKind } from "./credentials.ts";
 
 /** The required origin of requests with a SCIM token, and the permissions they may grant. */
@@ -38,11 +39,7 @@ export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
         read: "require_origin",
         write: "(new.granted::jsonb->>'requireOrigin')::boolean",
       },
-      companyPermissions: {
-        column: "company_permissions",
-        read: "to_jsonb(company_permissions)",
-        write: "array(select jsonb_array_elements_text(new.granted::jsonb->'companyPermissions'))",
-      },
+      companyPermissions: textArray("company_permissions", "companyPermissions"),
     },
   },
   noun: "SCIM token",

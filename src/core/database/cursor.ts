@@ -46,7 +46,7 @@ async function* live(
   database: Database,
   read: (tx: Queryable) => AsyncIterable<string>,
 ): AsyncGenerator<string> {
-  const offers = createExchange<string>();
+  const offers = createExchange();
   const finished = readTogether(database, async (tx) => {
     for await (const text of read(tx)) if (!(await offers.give(text))) return;
   }).then(
@@ -65,23 +65,15 @@ async function* live(
   }
 }
 
-interface Exchange<Value> {
-  /** Waits until the value was taken. @returns false if the reader has left. */
-  give(value: Value): Promise<boolean>;
-  /** @returns undefined at the end. @throws the error of the giver. */
-  take(): Promise<{ readonly value: Value } | undefined>;
-  end(failure: { readonly error: unknown } | undefined): void;
-  leave(): void;
-}
-
-function createExchange<Value>(): Exchange<Value> {
-  let offered: { readonly value: Value } | undefined;
+function createExchange() {
+  let offered: { readonly value: string } | undefined;
   let ended: { readonly failure: { readonly error: unknown } | undefined } | undefined;
   let hasLeft = false;
   let wakeGiver: () => void = () => {};
   let wakeTaker: () => void = () => {};
   return {
-    async give(value) {
+    /** Waits until the value was taken. @returns false if the reader has left. */
+    async give(value: string) {
       if (hasLeft) return false;
       offered = { value };
       wakeTaker();
@@ -90,6 +82,7 @@ function createExchange<Value>(): Exchange<Value> {
       });
       return !hasLeft;
     },
+    /** @returns undefined at the end. @throws the error of the giver. */
     async take() {
       // Earlier rows have been read by now.
       wakeGiver();
@@ -104,7 +97,7 @@ function createExchange<Value>(): Exchange<Value> {
       if (ended?.failure) throw ended.failure.error;
       return undefined;
     },
-    end(failure) {
+    end(failure: { readonly error: unknown } | undefined) {
       ended = { failure };
       wakeTaker();
     },

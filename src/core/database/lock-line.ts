@@ -32,30 +32,7 @@ export interface Aside<One> {
 }
 
 /** The waiting calls of one workspace, in the order of arrival. Calls that name the same user keep their order. */
-export interface LockLine<One> {
-  /** Whether nothing of this workspace can be written at present. */
-  isBlocked: boolean;
-  isEmpty(): boolean;
-  has(aside: Aside<One>): boolean;
-  /** The earliest of all. */
-  first(): Aside<One>;
-  /** As many of the earliest as `most` allows. */
-  some(most: number): Aside<One>[];
-  add(aside: Aside<One>): void;
-  remove(aside: Aside<One>): void;
-  /** Removes a call and tells its caller why it waited. */
-  refuse(aside: Aside<One>): void;
-  /** Refuses all calls that have waited longer than this. None of them is being tried. */
-  refuseLate(patienceMs: number): void;
-  /** Whether one that waits names a user of these. */
-  names(keys: readonly string[]): boolean;
-  /**
-   * Chooses which calls to try: those that name no locked user, and no user of an earlier call that waits.
-   *
-   * @returns also those to try after them, because they have met a lock that belongs to no user.
-   */
-  choose(some: readonly Aside<One>[], locked: ReadonlySet<string>): Choice<One>;
-}
+export type LockLine<One extends WaitingCall<unknown>> = ReturnType<typeof createLockLine<One>>;
 
 interface Choice<One> {
   readonly ready: readonly Aside<One>[];
@@ -69,7 +46,7 @@ interface Choice<One> {
 const LOCKED_FOR_MS = 2_000;
 const MOST_IN_THE_WAY_MS = 100;
 
-export function createLockLine<One extends WaitingCall<unknown>>(): LockLine<One> {
+export function createLockLine<One extends WaitingCall<unknown>>() {
   const all = new Set<Aside<One>>();
   /** How many name each key. */
   const named = new Map<string, number>();
@@ -85,6 +62,7 @@ export function createLockLine<One extends WaitingCall<unknown>>(): LockLine<One
     }
   }
 
+  /** Removes a call and tells its caller why it waited. */
   function refuse(aside: Aside<One>): void {
     remove(aside);
     aside.one.reject(aside.error);
@@ -101,11 +79,14 @@ export function createLockLine<One extends WaitingCall<unknown>>(): LockLine<One
   }
 
   return {
+    /** Whether nothing of this workspace can be written at present. */
     isBlocked: false,
     isEmpty: () => all.size === 0,
-    has: (aside) => all.has(aside),
+    has: (aside: Aside<One>) => all.has(aside),
+    /** The earliest of all. */
     first: () => all.values().next().value as Aside<One>,
-    some(most) {
+    /** As many of the earliest as `most` allows. */
+    some(most: number) {
       const some: Aside<One>[] = [];
       let size = 0;
       for (const aside of all) {
@@ -115,18 +96,25 @@ export function createLockLine<One extends WaitingCall<unknown>>(): LockLine<One
       }
       return some;
     },
-    add(aside) {
+    add(aside: Aside<One>) {
       all.add(aside);
       for (const key of aside.keys) named.set(key, (named.get(key) ?? 0) + 1);
     },
     remove,
     refuse,
-    refuseLate(patienceMs) {
+    /** Refuses all calls that have waited longer than this. None of them is being tried. */
+    refuseLate(patienceMs: number) {
       const now = performance.now();
       for (const aside of all) if (now - aside.one.since >= patienceMs) refuse(aside);
     },
-    names: (keys) => keys.some((key) => named.has(key)),
-    choose(some, locked) {
+    /** Whether one that waits names a user of these. */
+    names: (keys: readonly string[]) => keys.some((key) => named.has(key)),
+    /**
+     * Chooses which calls to try: those that name no locked user, and no user of an earlier call that waits.
+     *
+     * @returns also those to try after them, because they have met a lock that belongs to no user.
+     */
+    choose(some: readonly Aside<One>[], locked: ReadonlySet<string>) {
       const now = performance.now();
       for (const key of lockedSince.keys()) if (!locked.has(key)) lockedSince.delete(key);
       for (const key of locked) if (!lockedSince.has(key)) lockedSince.set(key, now);

@@ -13,16 +13,9 @@ import { LOCK_AGAIN_MS, LOCK_MS } from "./people-lock.ts";
  * Calls whose transaction met a lock that another transaction holds for long: they wait aside, without a transaction,
  * until the lock is free. All others go on (docs/decisions/waiting-for-locks.md).
  */
-export interface LockWaits<Call, One> {
-  /** Whether a call names a user for whom another one waits. */
-  isAwaited(workspaceId: number, call: Call): boolean;
-  /** How long a transaction waits for a lock before its calls are set aside, in ms. */
-  lockMs(): number;
-  /** Sets those calls aside that share a user with one that waits, so that each user's writes keep their order. @returns the others. */
-  divert(calls: readonly One[]): readonly One[];
-  /** Sets calls aside whose transaction met a lock. */
-  setAside(calls: readonly One[], attempt: Attempt<One>, error: unknown): void;
-}
+export type LockWaits<Call, One extends WaitingCall<Call>> = ReturnType<
+  typeof createLockWaits<Call, One>
+>;
 
 interface Options<Call> {
   /** The users that a call writes, by any name. */
@@ -47,9 +40,7 @@ const LONGEST_PAUSE_MS = 100;
 const MOST_AT_A_LOOK = 2_000;
 const TRIES_OF_A_LOOK = 24;
 
-export function createLockWaits<Call, One extends WaitingCall<Call>>(
-  options: Options<Call>,
-): LockWaits<Call, One> {
+export function createLockWaits<Call, One extends WaitingCall<Call>>(options: Options<Call>) {
   const { keysOf } = options;
   const lines = new Map<number, LockLine<One>>();
   let isLooking = false;
@@ -82,10 +73,12 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
     ]);
 
   return {
-    isAwaited(workspaceId, call) {
+    /** Whether a call names a user for whom another one waits. */
+    isAwaited(workspaceId: number, call: Call) {
       const line = lines.get(workspaceId);
       return line !== undefined && !line.isEmpty() && line.names(keysOf(call));
     },
+    /** How long a transaction waits for a lock before its calls are set aside, in ms. */
     lockMs() {
       const now = performance.now();
       for (const line of lines.values()) {
@@ -93,7 +86,8 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
       }
       return LOCK_MS;
     },
-    divert(calls) {
+    /** Sets those calls aside that share a user with one that waits, so that each user's writes keep their order. @returns the others. */
+    divert(calls: readonly One[]) {
       const line = calls[0] && lines.get(calls[0].workspaceId);
       if (!line || line.isEmpty()) return calls;
       const { attempt, error } = line.first();
@@ -104,7 +98,8 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
         return false;
       });
     },
-    setAside(calls, attempt, error) {
+    /** Sets calls aside whose transaction met a lock. */
+    setAside(calls: readonly One[], attempt: Attempt<One>, error: unknown) {
       for (const one of calls) {
         const line = lines.get(one.workspaceId) ?? createLockLine<One>();
         lines.set(one.workspaceId, line);
@@ -155,7 +150,7 @@ async function lookAt<Call, One extends WaitingCall<Call>>(
   return look.done > 0;
 }
 
-interface Look<One> {
+interface Look<One extends WaitingCall<unknown>> {
   readonly line: LockLine<One>;
   readonly patienceMs: number;
   triesLeft: number;

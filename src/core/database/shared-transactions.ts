@@ -4,18 +4,6 @@ import { type Database, isLocked, isUnavailable } from "./database.ts";
 import type { WaitingCall } from "./lock-line.ts";
 import type { LockWaits } from "./lock-waits.ts";
 
-/** Runs calls, several of them in one transaction. */
-export interface SharedTransactions<Call, Result> {
-  /**
-   * Runs a call together with others that wait; resolves once the transaction is committed.
-   *
-   * @param size how much of a transaction it takes.
-   * @param database the caller's: within a running transaction, which records the response, a call
-   * runs separately.
-   */
-  run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
-}
-
 interface Options<Call, Result> {
   /** How a trace names a transaction. */
   readonly name: string;
@@ -63,7 +51,7 @@ export function createSharedTransactions<Call, Result>({
   slots,
   lockWaits,
   runTogether,
-}: Options<Call, Result>): SharedTransactions<Call, Result> {
+}: Options<Call, Result>) {
   const waiting = createTurns<Waiting<Call, Result>>(mostTogether);
   let underWay = 0;
 
@@ -110,7 +98,14 @@ export function createSharedTransactions<Call, Result>({
   }
 
   return {
-    async run(workspaceId, call, size, database) {
+    /**
+     * Runs a call together with others that wait; resolves once the transaction is committed.
+     *
+     * @param size how much of a transaction it takes.
+     * @param database the caller's: within a running transaction, which records the response, a call
+     * runs separately.
+     */
+    async run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result> {
       if (database.isWithin) return (await runTogether([call], database))[0] as Result;
       return new Promise((resolve, reject) => {
         const since = performance.now();
@@ -123,24 +118,18 @@ export function createSharedTransactions<Call, Result>({
 }
 
 /** The waiting calls, in a line for each workspace. */
-interface Turns<One> {
-  isEmpty(): boolean;
-  add(workspaceId: number, one: One): void;
-  /** As much of the next workspace in turn as fits; nothing if nothing waits. */
-  take(): One[];
-}
-
-function createTurns<One extends { readonly size: number }>(most: number): Turns<One> {
+function createTurns<One extends { readonly size: number }>(most: number) {
   // A map keeps the order of insertion, which is the order of turns.
   const lines = new Map<number, One[]>();
   return {
     isEmpty: () => lines.size === 0,
-    add(workspaceId, one) {
+    add(workspaceId: number, one: One) {
       const line = lines.get(workspaceId);
       if (line) line.push(one);
       else lines.set(workspaceId, [one]);
     },
-    take() {
+    /** As much of the next workspace in turn as fits; nothing if nothing waits. */
+    take(): One[] {
       const [next] = lines;
       if (!next) return [];
       const [workspaceId, line] = next;

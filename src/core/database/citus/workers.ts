@@ -7,17 +7,7 @@ import { wrapDatabase } from "../wrap-database.ts";
 const LOOK_EVERY_MS = 10_000;
 
 /** The workers of a cluster as this process reaches them, past the coordinator. */
-export interface Workers {
-  /**
-   * The database through the worker that has the rows of all these buckets.
-   *
-   * @returns undefined if no single worker has them, or it was not reached.
-   */
-  holderOf(buckets: Iterable<number>): Database | undefined;
-  /** A number for the worker of each bucket, in the order of `BUCKETS`; undefined unless all of them are reached. */
-  numbers(): readonly number[] | undefined;
-  close(): Promise<void>;
-}
+export type Workers = ReturnType<typeof createWorkers>;
 
 interface Worker {
   readonly database: Database;
@@ -40,7 +30,7 @@ export function createWorkers(
   coordinator: Queryable,
   url: string,
   open: (url: string) => Database,
-): Workers {
+) {
   /** By bucket. */
   let holders: readonly (Worker | undefined)[] = [];
   let numbers: readonly number[] = [];
@@ -80,7 +70,12 @@ export function createWorkers(
   }
 
   return {
-    holderOf(buckets) {
+    /**
+     * The database through the worker that has the rows of all these buckets.
+     *
+     * @returns undefined if no single worker has them, or it was not reached.
+     */
+    holderOf(buckets: Iterable<number>) {
       lookAgain();
       let holder: Worker | undefined;
       for (const bucket of buckets) {
@@ -90,6 +85,7 @@ export function createWorkers(
       }
       return holder?.database;
     },
+    /** A number for the worker of each bucket, in the order of `BUCKETS`; undefined unless all of them are reached. */
     numbers: () => (BUCKETS.every((bucket) => holders[bucket]?.isReached) ? numbers : undefined),
     async close() {
       isClosed = true;

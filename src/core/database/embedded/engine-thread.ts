@@ -5,20 +5,7 @@ import type { Connection } from "./one-connection.ts";
 import type { ThreadAnswer, ThreadData, ThreadRequest } from "./pglite-thread.ts";
 
 /** An engine on its own thread. */
-export interface EngineThread {
-  /** @param session who asks: see `running`. */
-  run(session: object, ...what: Parameters<Connection["run"]>): Promise<unknown[]>;
-  script(session: object, sql: string): Promise<void>;
-  /** The call that the engine is working on: the first one without an answer. */
-  running(): { readonly id: number; readonly session: object } | undefined;
-  /** Ends the engine at once, as if it had failed. */
-  kill(message: string): void;
-  close(): Promise<void>;
-  /** Resolves with the cause as soon as the engine has failed for good. */
-  readonly failed: Promise<Error>;
-  /** Resolves when its thread has ended: no other engine may use its folder before. */
-  readonly ended: Promise<void>;
-}
+export type EngineThread = Awaited<ReturnType<typeof startThread>>;
 
 interface Failure {
   readonly message: string;
@@ -68,7 +55,7 @@ const CLOSE_WITHIN_MS = 30_000;
  * Starts the engine's thread; resolves when the engine is open. An engine that panics goes on in an endless loop, so
  * its thread is ended then.
  */
-export async function startThread(folder: string): Promise<EngineThread> {
+export async function startThread(folder: string) {
   const file = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
   const workerData: ThreadData = { folder, code: await engineCode() };
   const thread = new Worker(file, { workerData });
@@ -124,15 +111,22 @@ export async function startThread(folder: string): Promise<EngineThread> {
   await answered(0, thread);
 
   return {
+    /** Resolves with the cause as soon as the engine has failed for good. */
     failed,
+    /** Resolves when its thread has ended: no other engine may use its folder before. */
     ended,
-    run: (session, statements, as) => send(session, { kind: "run", statements, as }),
-    script: async (session, sql) => void (await send(session, { kind: "script", sql })),
+    /** @param session who asks: see `running`. */
+    run: (session: object, ...[statements, as]: Parameters<Connection["run"]>) =>
+      send(session, { kind: "run", statements, as }),
+    script: async (session: object, sql: string) =>
+      void (await send(session, { kind: "script", sql })),
+    /** The call that the engine is working on: the first one without an answer. */
     running() {
       const [first] = pending;
       return first && { id: first[0], session: first[1].session };
     },
-    kill: (message) => fail({ message, code: undefined }),
+    /** Ends the engine at once, as if it had failed. */
+    kill: (message: string) => fail({ message, code: undefined }),
     async close() {
       const timer = setTimeout(() => void thread.terminate(), CLOSE_WITHIN_MS).unref();
       await send(thread, { kind: "close" }).finally(() => clearTimeout(timer));

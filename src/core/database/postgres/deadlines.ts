@@ -35,19 +35,7 @@ const GRACE_MS = 1_000;
 const QUERY_CANCELED = "57014";
 
 /** Ends the wait for responses that do not come. */
-export interface Watchdog {
-  /**
-   * @returns what `response` becomes. A statement that has not been sent yet waits briefly for a
-   * lost server.
-   * @throws an error that counts as unavailable if the server is lost, or takes longer than a
-   * responding one would.
-   */
-  watch<Result>(response: PromiseLike<Result>): Promise<Result>;
-  /** As `watch`, for statements of a transaction: they have been sent already. */
-  watchSent<Result>(response: PromiseLike<Result>): Promise<Result>;
-  /** Waits briefly for a lost server. @throws if it is not back. */
-  ready(): Promise<void>;
-}
+export type Watchdog = ReturnType<typeof createWatchdog>;
 
 /**
  * A server that responds ends each statement in time by itself. If only one statement gets no
@@ -59,7 +47,8 @@ export function createWatchdog(
   { statementMs }: Deadlines,
   pulse: Pulse,
   disconnect: (reason: Error) => void,
-): Watchdog {
+) {
+  /** As `watch`, for statements of a transaction: they have been sent already. */
   const watchSent = <Result>(response: PromiseLike<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const done = pulse.waitFor(reject);
@@ -95,10 +84,17 @@ export function createWatchdog(
     });
   return {
     watchSent,
-    watch: async (response) => {
+    /**
+     * @returns what `response` becomes. A statement that has not been sent yet waits briefly for a
+     * lost server.
+     * @throws an error that counts as unavailable if the server is lost, or takes longer than a
+     * responding one would.
+     */
+    watch: async <Result>(response: PromiseLike<Result>) => {
       await pulse.recovery();
       return watchSent(response);
     },
+    /** Waits briefly for a lost server. @throws if it is not back. */
     ready: async () => pulse.recovery(),
   };
 }

@@ -10,14 +10,7 @@ import { identifierKey, type PersonIdentifier } from "./identifiers.ts";
  * It only saves work, like the locks of lanes: writers in other processes, and those that name a
  * person in another way, meet on the rows (docs/decisions/lane-locks.md).
  */
-export interface PeopleOrder {
-  /**
-   * Runs `work` after all earlier writers that it must not meet.
-   *
-   * @throws an error that `isLocked` if it may wait for `waitMs` only and they take longer.
-   */
-  run<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result>;
-}
+export type PeopleOrder = ReturnType<typeof createPeopleOrder>;
 
 interface Writer {
   readonly workspaceId: number;
@@ -35,11 +28,16 @@ interface Entered extends Writer {
   keys: ReadonlySet<string> | undefined;
 }
 
-export function createPeopleOrder(): PeopleOrder {
+export function createPeopleOrder() {
   // In the order of their arrival. Each waits only for earlier ones, so none waits in a circle.
   const entered = new Set<Entered>();
   return {
-    async run(writer, work) {
+    /**
+     * Runs `work` after all earlier writers that it must not meet.
+     *
+     * @throws an error that `isLocked` if it may wait for `waitMs` only and they take longer.
+     */
+    async run<Result>(writer: Writer, work: () => Promise<Result>) {
       const before = [...entered].filter((each) => mustNotMeet(each, writer));
       let leave = () => {};
       const done = new Promise<void>((resolve) => {

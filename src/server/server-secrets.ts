@@ -23,6 +23,7 @@ import {
   checkSealing,
   isKeySettled,
   type KeySource,
+  type SealedStore,
   startSealing,
 } from "../core/admin/secrets/start-sealing.ts";
 import { systemClock } from "../core/base/clock.ts";
@@ -43,7 +44,7 @@ import { ADMIN_TOKEN_FILE } from "./welcome.ts";
  */
 export async function startSealingAs(
   config: Config,
-  services: { readonly database: Database; readonly sealedKinds: readonly SealedKind[] },
+  services: SealedStore,
   log: Logger,
 ): Promise<Sealing> {
   const { database } = services;
@@ -59,7 +60,7 @@ export async function startSealingAs(
 /** Checks the key of the settings against the database's, and changes nothing. @throws as `startSealingAs` does. */
 export async function checkSealingOf(
   config: Config,
-  services: { readonly database: Database; readonly sealedKinds: readonly SealedKind[] },
+  services: SealedStore,
 ): ReturnType<typeof checkSealing> {
   const { secrets, source } = await readSecretKeys(config, false);
   return checkSealing(services, secrets, source);

@@ -40,7 +40,7 @@ export interface SecretKeys {
 export const SECRET_KEY = "secret-key";
 
 /** Stored check values were sealed for this place. */
-export const CHECK_PLACE = "sealing_keys";
+const CHECK_PLACE = "sealing_keys";
 
 /** The meaning of a check value: plain values may be left, or every stored secret is sealed. */
 const SOME_PLAIN = "rapport";

@@ -1,9 +1,8 @@
 import { RAPPORT } from "../../base/command.ts";
 import { type Database, withRetries } from "../../database/database.ts";
-import { countSealed, type SealedKind } from "./rotate.ts";
-import { keyIdOf, openWith, type SealingKey, Unopenable } from "./seal.ts";
+import { countSealed, type SealedCounts, type SealedKind } from "./rotate.ts";
+import { keyIdOf, type SealingKey, Unopenable } from "./seal.ts";
 import {
-  CHECK_PLACE,
   checkOf,
   createSealing,
   keyFor,
@@ -36,7 +35,7 @@ export interface StartedSealing {
   readonly missing?: string;
 }
 
-interface SealedStore {
+export interface SealedStore {
   readonly database: Database;
   readonly sealedKinds: readonly SealedKind[];
 }
@@ -64,10 +63,10 @@ export async function startSealing(
   const { current } = sealing.keys;
   const known = await selectSharedSecret(database, SECRET_KEY);
   const left = await countSealed(database, services.sealedKinds, sealing);
+  const opened = known && openCheck(sealing.keys, known.check);
   // Without a record of the key nothing is sealed yet, unless the record was removed.
-  const isSealed = left.current + left.previous + left.unreadable > 0;
   sealing.acceptsPlain =
-    left.plain > 0 && (known === undefined ? !isSealed : !isAllSealed(sealing.keys, known));
+    left.plain > 0 && (known === undefined ? isNothingSealed(left) : !opened?.isAllSealed);
   const decided =
     known === undefined && database.engine === "postgres" && current !== undefined
       ? await agreeOn(database, SECRET_KEY, {
@@ -84,8 +83,9 @@ export async function startSealing(
       current !== undefined && (await replaceUnused(services, sealing, current, inUse.check));
     if (!isReplaced) throw new Error(wrongKey(sealing.keys, inUse, source));
   }
-  if (known !== undefined && !sealing.acceptsPlain)
-    await noteAllSealed(database, sealing.keys, known);
+  // Every secret is sealed: a plain one is refused from now on.
+  if (known && opened && !opened.isAllSealed && !sealing.acceptsPlain)
+    await updateCheck(database, SECRET_KEY, known.check, checkOf(opened.key, false));
   return { sealing, isFirst: decided?.isNew ?? false };
 }
 
@@ -118,9 +118,8 @@ async function judgeKey(
   source: KeySource,
 ): Promise<"fits" | "replaces" | "missing"> {
   const { keys } = sealing;
-  if (opens(keys, inUse.check)) return "fits";
-  const counts = await countSealed(database, sealedKinds, sealing);
-  const isUnused = counts.current + counts.previous + counts.unreadable === 0;
+  if (openCheck(keys, inUse.check)) return "fits";
+  const isUnused = isNothingSealed(await countSealed(database, sealedKinds, sealing));
   const isGivenForGenerated = inUse.keptOn !== null && source.keptOn === null;
   if (isUnused && keys.current !== undefined && isGivenForGenerated) return "replaces";
   // Without a key nothing can be sealed here; nothing is sealed that this server could not open.
@@ -128,21 +127,8 @@ async function judgeKey(
   throw new Error(wrongKey(keys, inUse, source));
 }
 
-/** Notes that every secret is sealed, so that a plain one is refused from now on. */
-async function noteAllSealed(
-  database: Database,
-  keys: SealingKeys,
-  { check }: SharedSecretRow,
-): Promise<void> {
-  const key = keyFor(keys, check);
-  if (!key || !opens(keys, check) || saysAllSealed(key, check)) return;
-  await updateCheck(database, SECRET_KEY, check, checkOf(key, false));
-}
-
-function isAllSealed(keys: SealingKeys, { check }: SharedSecretRow): boolean {
-  const key = keyFor(keys, check);
-  return key !== undefined && opens(keys, check) && saysAllSealed(key, check);
-}
+const isNothingSealed = ({ current, previous, unreadable }: SealedCounts): boolean =>
+  current + previous + unreadable === 0;
 
 /** @returns whether the key in use had sealed nothing and was replaced. */
 const replaceUnused = (
@@ -158,20 +144,19 @@ const replaceUnused = (
       keptOn: null,
     });
     if (locked.check !== before) return false;
-    const counts = await countSealed(tx, sealedKinds, sealing);
-    const isUnused = counts.current + counts.previous + counts.unreadable === 0;
+    const isUnused = isNothingSealed(await countSealed(tx, sealedKinds, sealing));
     if (isUnused) await replaceSharedSecret(tx, SECRET_KEY, checkOf(key, sealing.acceptsPlain));
     return isUnused;
   });
 
-function opens(keys: SealingKeys, check: string): boolean {
+/** What a check value says, if one of these keys opens it. */
+function openCheck(keys: SealingKeys, check: string) {
   const key = keyFor(keys, check);
-  if (!key) return false;
+  if (!key) return undefined;
   try {
-    openWith(key, check, CHECK_PLACE);
-    return true;
+    return { key, isAllSealed: saysAllSealed(key, check) };
   } catch (error) {
-    if (error instanceof Unopenable) return false;
+    if (error instanceof Unopenable) return undefined;
     throw error;
   }
 }

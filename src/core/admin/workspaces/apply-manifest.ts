@@ -195,51 +195,46 @@ export function checkManifest(services: ManifestResources, unchecked: unknown): 
   const manifest = unchecked as Manifest;
   const duplicates = [
     ...findDuplicates(manifest.workspaces, "name", ["workspaces"]),
-    ...duplicatesIn(services.companyResources, manifest.company, ["company"]),
-    ...manifest.workspaces.flatMap((workspace, index) =>
-      duplicatesIn(services.resources, workspace, ["workspaces", index]),
-    ),
+    ...ownersIn(services, manifest).flatMap(duplicatesIn),
   ];
   if (duplicates.length > 0) throw manifestProblem(duplicates);
   return manifest;
 }
 
-const duplicatesIn = (
-  resources: readonly Pick<Resource, "key" | "identity">[],
-  declared: Readonly<Record<string, unknown>>,
-  place: ManifestPath,
-): ManifestFault[] =>
-  resources.flatMap(({ key, identity }) =>
-    identity === undefined
-      ? []
-      : findDuplicates((declared[key] ?? []) as Record<string, unknown>[], identity, [
-          ...place,
-          key,
-        ]),
-  );
-
-async function runSlowChecks(services: ApplyServices, manifest: Manifest): Promise<void> {
-  const { company, workspaces } = manifest;
-  await checkThose(services, services.companyResources, "", company, ["company"]);
-  for (const [index, workspace] of workspaces.entries()) {
+/** The company and each workspace: the name of a workspace, what it declares, and where. */
+const ownersIn = (
+  { resources, companyResources }: ManifestResources,
+  { company, workspaces }: Manifest,
+): Owner[] => [
+  { resources: companyResources, name: "", declared: company, place: ["company"] },
+  ...workspaces.map((declared, index) => {
     const place = ["workspaces", index];
-    await checkThose(services, services.resources, workspace.name, workspace, place);
-  }
+    return { resources, name: declared.name, declared, place };
+  }),
+];
+
+interface Owner {
+  readonly resources: readonly Pick<Resource, "key" | "identity" | "check">[];
+  readonly name: string;
+  readonly declared: Readonly<Record<string, unknown>>;
+  readonly place: ManifestPath;
 }
 
-async function checkThose(
-  services: SlowChecks,
-  resources: readonly Pick<Resource, "key" | "check">[],
-  workspaceName: string,
-  owner: Readonly<Record<string, unknown>>,
-  place: ManifestPath,
-): Promise<void> {
-  for (const { key, check } of resources) {
-    const declared = owner[key];
-    if (declared === undefined) continue;
-    await check?.(services, workspaceName, declared as never).catch((error) => {
-      throw placedAt(place, key, error);
-    });
+const duplicatesIn = ({ resources, declared, place }: Owner): ManifestFault[] =>
+  resources.flatMap(({ key, identity }) => {
+    if (identity === undefined) return [];
+    const entries = (declared[key] ?? []) as Record<string, unknown>[];
+    return findDuplicates(entries, identity, [...place, key]);
+  });
+
+async function runSlowChecks(services: ApplyServices, manifest: Manifest): Promise<void> {
+  for (const { resources, name, declared, place } of ownersIn(services, manifest)) {
+    for (const { key, check } of resources) {
+      if (declared[key] === undefined) continue;
+      await check?.(services, name, declared[key] as never).catch((error) => {
+        throw placedAt(place, key, error);
+      });
+    }
   }
 }
 

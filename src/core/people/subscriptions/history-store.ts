@@ -62,20 +62,14 @@ export async function insertGroupStateChanges(
   );
 }
 
-/** The same for changes of which some came with a merged user. */
+/** The same for changes that may have come with a merged user. */
 export async function insertCarriedChanges(
   tx: Transaction,
   workspaceId: number,
   changes: readonly GroupStateChange[],
 ): Promise<void> {
-  await insertGroupStateChanges(
-    tx,
-    workspaceId,
-    changes.filter(({ originId }) => !originId),
-  );
-  const carried = changes.filter(({ originId }) => originId);
-  if (carried.length === 0) return;
-  const profileIds = carried.map(({ profileId }) => profileId);
+  if (changes.length === 0) return;
+  const profileIds = changes.map(({ profileId }) => profileId);
   const buckets = bucketsOfIds(profileIds);
   await tx.query(
     `insert into group_state_changes (workspace_id, bucket, profile_id, origin_id, change_id, group_id,
@@ -89,10 +83,10 @@ export async function insertCarriedChanges(
     [
       workspaceId,
       uuids(profileIds),
-      carried.map(({ originId }) => originId),
-      uuids(carried.map(({ id }) => id)),
-      carried.map(({ groupId }) => groupId),
-      ...commonColumns(carried),
+      changes.map(({ originId }) => originId ?? null),
+      uuids(changes.map(({ id }) => id)),
+      changes.map(({ groupId }) => groupId),
+      ...commonColumns(changes),
       buckets.each,
       buckets.all,
     ],

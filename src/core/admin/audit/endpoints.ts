@@ -60,8 +60,6 @@ const Entry = named("AuditEntry", {
   }),
 });
 
-type Services = NamingServices;
-
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 255, description }));
 
 const Filter = Type.Object({
@@ -120,7 +118,7 @@ const listEndpoint = endpoint({
     entries: Type.Array(Entry),
     next_cursor: Type.Optional(Type.String()),
   }),
-}).handledBy(async (services: Services, _context, { query }) => {
+}).handledBy(async (services: NamingServices, _context, { query }) => {
   const { cursor, limit = DEFAULT_LIMIT } = query;
   const { rows, next } = await readAuditLog(services, filterOf(query, cursor), limit);
   return success({ entries: rows.map(viewOf), ...next });
@@ -144,7 +142,7 @@ const fileEndpoint = endpoint({
       }),
     ),
   },
-}).handledBy(async (services: Services, _context, { query }) => ({
+}).handledBy(async (services: NamingServices, _context, { query }) => ({
   status: 200,
   body: auditFile(services, filterOf(query)),
   headers: { "content-disposition": 'attachment; filename="audit.csv"' },
@@ -175,7 +173,7 @@ const exportEndpoint = endpoint({
       ],
     }),
   },
-}).handledBy(async (services: Services, _context, { query }) => {
+}).handledBy(async (services: NamingServices, _context, { query }) => {
   const { after = 0, limit = DEFAULT_LIMIT } = query;
   const rows = await readAuditChain(services, after, timeOf("since", query.since), limit);
   return { status: 200, body: rows.map((row) => `${JSON.stringify(chainedOf(row))}\n`).join("") };
@@ -216,7 +214,7 @@ const verifyEndpoint = endpoint({
       { description: "The first break of the chain; null if it is intact." },
     ),
   }),
-}).handledBy(async (services: Services, _context, { query }) => {
+}).handledBy(async (services: NamingServices, _context, { query }) => {
   const { head, brokenAt } = await verifyAudit(services, query.expect);
   const broken = brokenAt && { ...brokenAt, entry: brokenAt.entry && chainedOf(brokenAt.entry) };
   const body = { intact: !brokenAt, entries: head.entries, head: head.hash } as const;

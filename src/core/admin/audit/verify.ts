@@ -71,9 +71,10 @@ async function findBreak(
         return missing(position, "This row was removed.");
       }
       if (!isAsWritten(before, position, head.unchained, row)) {
-        const message =
-          "This row was changed or inserted, or the row before it was replaced: its hash does not match.";
-        return { position, entry: shown(row), message };
+        return at(
+          row,
+          "This row was changed or inserted, or the row before it was replaced: its hash does not match.",
+        );
       }
       before = row.hash;
       seen(before);
@@ -103,20 +104,16 @@ async function findOutside(database: Database): Promise<Break | undefined> {
   const entry = await selectOutside(database);
   if (!entry) return undefined;
   const where = entry.position < 1 ? "before the beginning" : "at the end";
-  return {
-    position: entry.position,
-    entry: shown(entry),
-    message: `This row was inserted ${where}.`,
-  };
+  return at(entry, `This row was inserted ${where}.`);
 }
 
 async function findFiner(database: Database): Promise<Break | undefined> {
   const entry = await selectFiner(database);
-  if (!entry) return undefined;
-  const message = "The time of this row was changed: it has parts of a millisecond.";
-  return { position: entry.position, entry: shown(entry), message };
+  return entry && at(entry, "The time of this row was changed: it has parts of a millisecond.");
 }
 
-/** A row that was changed; null if its time is none, which cannot be shown. */
-const shown = (row: ChainedEntry): ChainedEntry | null =>
-  row.at instanceof Date && !Number.isNaN(row.at.getTime()) ? row : null;
+/** A break at a row, which is left out if its time is none: that cannot be shown. */
+const at = (row: ChainedEntry, message: string): Break => {
+  const isShown = row.at instanceof Date && !Number.isNaN(row.at.getTime());
+  return { position: row.position, entry: isShown ? row : null, message };
+};

@@ -69,22 +69,7 @@ export class WorkExceeded extends Error {
   }
 }
 
-export interface ThreadPool {
-  /**
-   * Runs a call on a thread. Workspaces take turns, and one of them never holds every thread.
-   *
-   * @param owner on whose behalf: the id of a workspace.
-   * @throws WorkExceeded; Problem UNAVAILABLE if the owner has too many calls waiting; and what the
-   *   function throws, as a plain Error.
-   */
-  run<Input, Output>(
-    work: ThreadTask<Input, Output>,
-    owner: number | string,
-    input: Input,
-  ): Promise<Output>;
-  /** Ends all threads; calls that still run fail. */
-  stop(): Promise<void>;
-}
+export type ThreadPool = ReturnType<typeof createThreadPool>;
 
 /** An idle thread ends after this time, with everything it has cached. */
 const IDLE_AFTER_MS = 60_000;
@@ -103,7 +88,7 @@ const START_MS = 60_000;
 const ENTRY = import.meta.resolve("./thread-entry.js");
 
 /** No thread is started before the first call. */
-export function createThreadPool(size = threadsFor(availableParallelism())): ThreadPool {
+export function createThreadPool(size = threadsFor(availableParallelism())) {
   const pool = new Tinypool({
     runtime: "worker_threads",
     minThreads: 0,
@@ -126,10 +111,22 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
   }
 
   return {
-    run: (work, owner, input) =>
+    /**
+     * Runs a call on a thread. Workspaces take turns, and one of them never holds every thread.
+     *
+     * @param owner on whose behalf: the id of a workspace.
+     * @throws WorkExceeded; Problem UNAVAILABLE if the owner has too many calls waiting; and what the
+     *   function throws, as a plain Error.
+     */
+    run: <Input, Output>(
+      work: ThreadTask<Input, Output>,
+      owner: number | string,
+      input: Input,
+    ): Promise<Output> =>
       work.isGrouped
         ? runGrouped(work, owner, input)
         : line.run(owner, () => call(pool, work, input)),
+    /** Ends all threads; calls that still run fail. */
     stop: () => pool.destroy(),
   };
 }

@@ -34,7 +34,21 @@ const REFUSED_MS = 1_000;
 /** How often a server is tried that refuses connections. */
 const TRY_EVERY_MS = 250;
 
-export type Pulse = ReturnType<typeof createPulse>;
+export interface Pulse {
+  /**
+   * For a lost server: resolves when it is back. @throws the reason why it is lost, a moment later.
+   * Undefined of another.
+   */
+  recovery(): Promise<void> | undefined;
+  /** Rejects a call as soon as the server is lost. @returns what to call at its end: with a response, or without. */
+  waitFor(reject: (error: unknown) => void): (hasResponse: boolean) => void;
+  /** A connection was lost: the rest may be, too. */
+  suspect(): void;
+  /** A new connection was refused. */
+  refuse(error: unknown): void;
+  readonly onEvent: (listen: (event: EngineEvent) => void) => void;
+  stop(): void;
+}
 
 /** How a server is asked. */
 interface Line {
@@ -49,7 +63,7 @@ interface Line {
  *
  * @param line how to ask for a sign of life and to disconnect.
  */
-export function createPulse({ ask, disconnect }: Line) {
+export function createPulse({ ask, disconnect }: Line): Pulse {
   const loss = createLoss();
   const waiting = new Set<(error: unknown) => void>();
   let silentTicks = 0;
@@ -109,11 +123,7 @@ export function createPulse({ ask, disconnect }: Line) {
   }, TICK_MS).unref();
 
   return {
-    /**
-     * For a lost server: resolves when it is back. @throws the reason why it is lost, a moment later.
-     * Undefined of another.
-     */
-    recovery(): Promise<void> | undefined {
+    recovery() {
       const lost = loss.now();
       if (!lost) return undefined;
       if (lost.triedAt) return tryOnce(lost);
@@ -123,10 +133,9 @@ export function createPulse({ ask, disconnect }: Line) {
         if (still) throw still.error;
       });
     },
-    /** Rejects a call as soon as the server is lost. @returns what to call at its end: with a response, or without. */
-    waitFor(reject: (error: unknown) => void) {
+    waitFor(reject) {
       waiting.add(reject);
-      return (hasResponse: boolean) => {
+      return (hasResponse) => {
         waiting.delete(reject);
         if (!hasResponse) return;
         silentTicks = 0;
@@ -134,9 +143,7 @@ export function createPulse({ ask, disconnect }: Line) {
         if (sign) sign.ticks = 0;
       };
     },
-    /** A new connection was refused. */
     refuse: loss.refuse,
-    /** A connection was lost: the rest may be, too. */
     suspect: () => void askOnce(),
     onEvent: loss.onEvent,
     stop: () => clearInterval(timer),

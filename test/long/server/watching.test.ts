@@ -134,6 +134,17 @@ describe("GET /metrics", () => {
     assert.match(await together(back), /^rapport_database_up 1$/m);
   });
 
+  test("of several processes the time of an integration's last successful run is the latest", async () => {
+    const processes = [createMetrics(), createMetrics()];
+    const run = { integration: "crm", status: "success", synced: 1, failed: 0 };
+    for (const [place, { sync }] of processes.entries()) {
+      sync({ ...run, at: new Date((1_000 + place) * 1_000) });
+    }
+    const all = await Promise.all(processes.map(({ registry }) => registry.getMetricsAsJSON()));
+    const text = await AggregatorRegistry.aggregate(all).metrics();
+    assert.match(text, /_last_success_timestamp_seconds\{integration="crm"\} 1001$/m);
+  });
+
   test("on a loopback address, metrics are refused to requests that name another host", async () => {
     const { metricsUrl } = await loggedServer("silent");
     const { port } = new URL(metricsUrl);

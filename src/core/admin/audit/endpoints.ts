@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
-import { Problem } from "../../base/problem.ts";
+import { readQueryTime } from "../../base/values/query-time.ts";
 import { NullableText, named, nullable } from "../../base/values/schemas.ts";
-import { parseTime } from "../../base/values/times.ts";
 import {
   byAdministrator,
   endpoint,
@@ -87,17 +86,9 @@ const filterOf = (
   before?: string,
 ): AuditFilter => ({
   ...{ workspace, kind, name, of, by, text: text || undefined, before },
-  since: timeOf("since", since),
-  until: timeOf("until", until),
+  since: readQueryTime("since", since),
+  until: readQueryTime("until", until),
 });
-
-/** @throws Problem INVALID_REQUEST. */
-function timeOf(member: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = parseTime(text);
-  if (time) return time;
-  throw new Problem("INVALID_REQUEST", `'${member}' must be a time in ISO 8601.`);
-}
 
 const Limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),
@@ -175,7 +166,7 @@ const exportEndpoint = endpoint({
   },
 }).handledBy(async (services: NamingServices, _context, { query }) => {
   const { after = 0, limit = DEFAULT_LIMIT } = query;
-  const rows = await readAuditChain(services, after, timeOf("since", query.since), limit);
+  const rows = await readAuditChain(services, after, readQueryTime("since", query.since), limit);
   return { status: 200, body: rows.map((row) => `${JSON.stringify(chainedOf(row))}\n`).join("") };
 });
 

@@ -19,8 +19,6 @@ export function createMetrics(clock: Clock = systemClock) {
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `rapport_${name}`, help, labelNames, registers });
-  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Gauge({ name: `rapport_${name}`, help, labelNames, registers });
   /** A number that changes with every request: set when metrics are read. */
   const latest = (name: string, help: string): { value: number } => {
     const current = { value: 0 };
@@ -163,11 +161,14 @@ export function createMetrics(clock: Clock = systemClock) {
     "Rows of warehouse syncs by outcome: synced or failed.",
     "outcome",
   );
-  const syncEnded = gauge(
-    "sync_last_success_timestamp_seconds",
-    "When the last successful run of an integration ended, in seconds since 1970.",
-    "integration",
-  );
+  // Any process may have run the last one.
+  const syncEnded = new Gauge({
+    name: "rapport_sync_last_success_timestamp_seconds",
+    help: "When the last successful run of an integration ended, in seconds since 1970.",
+    labelNames: ["integration"],
+    registers,
+    aggregator: "max",
+  });
   return {
     /** In Prometheus' text format. */
     registry,

@@ -209,7 +209,7 @@ describe("an audit", () => {
     );
     assert.deepEqual(await read("since=2999-01-01T00:00:00Z"), []);
     const bad = await server.admin("GET", "/admin/v1/audit/export?since=soon");
-    assert.deepEqual(bad.body.message, "'since' must be a time in ISO 8601.");
+    assert.deepEqual(bad.body.message, "'since' must be an ISO 8601 date-time");
 
     const exported = await runCommand(["audit", "export", "--since", all[0].at], environment);
     assert.equal(exported.stdout.split("\n").length - 1, entries);

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { MERGED, type Patching, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { named, OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { Campaign, CampaignKind, MessageHead } from "./campaign.ts";
@@ -36,19 +36,16 @@ const listCampaignsEndpoint = endpoint({
   summary: "Lists the campaigns of a workspace.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      campaigns: Type.Array(
-        named("Campaign", {
-          id: Type.String(),
-          name: Type.String(),
-          declared: Type.Boolean(),
-          messages: Messages,
-        }),
-      ),
-      message: Type.Literal("success"),
-    }),
-  },
+  replies: succeeding({
+    campaigns: Type.Array(
+      named("Campaign", {
+        id: Type.String(),
+        name: Type.String(),
+        declared: Type.Boolean(),
+        messages: Messages,
+      }),
+    ),
+  }),
 }).handledBy(async (services: StoringServices, context) => {
   const found = await listCampaigns(services, context, "campaign");
   const campaigns = found.map(({ id, name, declared, messages }) => ({
@@ -67,19 +64,16 @@ const listCanvasesEndpoint = endpoint({
   summary: "Lists the canvases of a workspace.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      canvases: Type.Array(
-        named("Canvas", {
-          id: Type.String(),
-          name: Type.String(),
-          declared: Type.Boolean(),
-          steps: Type.Array(named("CanvasStep", { id: Type.String(), messages: Messages })),
-        }),
-      ),
-      message: Type.Literal("success"),
-    }),
-  },
+  replies: succeeding({
+    canvases: Type.Array(
+      named("Canvas", {
+        id: Type.String(),
+        name: Type.String(),
+        declared: Type.Boolean(),
+        steps: Type.Array(named("CanvasStep", { id: Type.String(), messages: Messages })),
+      }),
+    ),
+  }),
 }).handledBy(async (services: StoringServices, context) => {
   const found = await listCampaigns(services, context, "canvas");
   const canvases = found.map(({ id, name, declared, stepIds, messages }) => ({

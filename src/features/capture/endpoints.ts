@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CapturedCallServices,
@@ -56,13 +56,10 @@ const listEndpoint = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CALLS, default: DEFAULT_LIMIT })),
   }),
   isHeavy: true,
-  replies: {
-    200: Type.Object({
-      captured: Type.Array(CapturedCall, { description: "The calls." }),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    captured: Type.Array(CapturedCall, { description: "The calls." }),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: CapturedCallServices, context, { query }) => {
   const { path, cursor, limit = DEFAULT_LIMIT } = query;
   const { calls, next } = await readCapturedCalls(services, context, { path, cursor, limit });
@@ -89,12 +86,9 @@ const clearEndpoint = endpoint({
   summary: "Deletes the captured calls of a workspace.",
   access: byAdministratorOfWorkspace("dev_console"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      deleted: Type.Integer({ minimum: 0, description: "How many there were." }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    deleted: Type.Integer({ minimum: 0, description: "How many there were." }),
+  }),
 }).handledBy(async (services: CapturedCallServices, context) => {
   const deleted = await clearCapturedCalls(services, context);
   return success({ deleted });

@@ -6,7 +6,7 @@ import {
   named,
   nullable,
   OfWorkspace,
-  Success,
+  succeeding,
 } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
@@ -40,12 +40,9 @@ const listEvents = endpoint({
   summary: "Lists the names of events, 250 a page, in alphabetical order.",
   access: withPermission("events.list"),
   query: Page,
-  replies: {
-    200: Type.Object({
-      events: Type.Array(Type.String({ examples: ["signed_up"] }), { description: "The names." }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    events: Type.Array(Type.String({ examples: ["signed_up"] }), { description: "The names." }),
+  }),
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const events = await listNames(services, context, "event", query.page ?? 0);
   return success({ events });
@@ -58,12 +55,9 @@ const listProducts = endpoint({
   summary: "Lists the ids of products that were bought, 250 a page, in alphabetical order.",
   access: withPermission("purchases.product_list"),
   query: Page,
-  replies: {
-    200: Type.Object({
-      products: Type.Array(Type.String({ examples: ["shoes"] }), { description: "The ids." }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    products: Type.Array(Type.String({ examples: ["shoes"] }), { description: "The ids." }),
+  }),
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const products = await listNames(services, context, "product", query.page ?? 0);
   return success({ products });
@@ -88,19 +82,16 @@ const getEvents = endpoint({
   summary: "Lists the events, 50 a page; `Link` has the next page.",
   access: withPermission("events.get"),
   query: Cursor,
-  replies: {
-    200: Type.Object({
-      events: Type.Array(
-        named("CatalogueEvent", {
-          name: Type.String({ examples: ["signed_up"] }),
-          included_in_analytics_report: Type.Boolean({ description: "Always false." }),
-          ...Always,
-        }),
-        { description: "The events of the page, in alphabetical order." },
-      ),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    events: Type.Array(
+      named("CatalogueEvent", {
+        name: Type.String({ examples: ["signed_up"] }),
+        included_in_analytics_report: Type.Boolean({ description: "Always false." }),
+        ...Always,
+      }),
+      { description: "The events of the page, in alphabetical order." },
+    ),
+  }),
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const { rows, headers } = await pageOfEntries(
     services,
@@ -120,26 +111,23 @@ const getAttributes = endpoint({
   summary: "Lists the custom attributes, 50 a page; `Link` has the next page.",
   access: withPermission("custom_attributes.get"),
   query: Cursor,
-  replies: {
-    200: Type.Object({
-      attributes: Type.Array(
-        named("CatalogueAttribute", {
-          name: Type.String({ examples: ["plan"] }),
-          data_type: nullable(Type.Enum([...DATA_TYPES]), {
-            description: "The type most often sent; null if none was since types are counted.",
-            examples: ["string"],
-          }),
-          array_length: nullable(Type.Integer(), {
-            description: "For a list, how many values it may have; otherwise null.",
-            examples: [null],
-          }),
-          ...Always,
+  replies: succeeding({
+    attributes: Type.Array(
+      named("CatalogueAttribute", {
+        name: Type.String({ examples: ["plan"] }),
+        data_type: nullable(Type.Enum([...DATA_TYPES]), {
+          description: "The type most often sent; null if none was since types are counted.",
+          examples: ["string"],
         }),
-        { description: "The attributes of the page, in alphabetical order." },
-      ),
-      message: Success,
-    }),
-  },
+        array_length: nullable(Type.Integer(), {
+          description: "For a list, how many values it may have; otherwise null.",
+          examples: [null],
+        }),
+        ...Always,
+      }),
+      { description: "The attributes of the page, in alphabetical order." },
+    ),
+  }),
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const { rows, headers } = await pageOfEntries(
     services,
@@ -174,38 +162,35 @@ const catalogue = endpoint({
     cursor: Type.Optional(Type.String({ maxLength: 4_096 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 250, description: "Default: 50." })),
   }),
-  replies: {
-    200: Type.Object({
-      entries: Type.Array(
-        named("CatalogueEntry", {
-          name: Type.String({ examples: ["plan"] }),
-          seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
-          first_seen: nullable(Type.String(), {
-            description: "The time of the first; null if nothing was sent since names are counted.",
-            examples: [TIME],
-          }),
-          last_seen: nullable(Type.String(), {
-            description: "The time of the last.",
-            examples: [TIME],
-          }),
-          types: Type.Array(
-            Type.Object({
-              type: Type.Enum([...DATA_TYPES], { description: "A type of values." }),
-              seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
-            }),
-            { description: "For an attribute, the most frequent type first; otherwise empty." },
-          ),
-          days: Type.Array(Type.Integer(), {
-            description: "How often it was sent on each of the last 30 days in UTC, today last.",
-            examples: [[0, 12, 40]],
-          }),
+  replies: succeeding({
+    entries: Type.Array(
+      named("CatalogueEntry", {
+        name: Type.String({ examples: ["plan"] }),
+        seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
+        first_seen: nullable(Type.String(), {
+          description: "The time of the first; null if nothing was sent since names are counted.",
+          examples: [TIME],
         }),
-        { description: "In alphabetical order." },
-      ),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+        last_seen: nullable(Type.String(), {
+          description: "The time of the last.",
+          examples: [TIME],
+        }),
+        types: Type.Array(
+          Type.Object({
+            type: Type.Enum([...DATA_TYPES], { description: "A type of values." }),
+            seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
+          }),
+          { description: "For an attribute, the most frequent type first; otherwise empty." },
+        ),
+        days: Type.Array(Type.Integer(), {
+          description: "How often it was sent on each of the last 30 days in UTC, today last.",
+          examples: [[0, 12, 40]],
+        }),
+      }),
+      { description: "In alphabetical order." },
+    ),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const { limit = 50, ...wanted } = query;
   const { entries, next } = await readCatalogue(services, context, { ...wanted, limit });
@@ -232,29 +217,26 @@ const occurrences = endpoint({
   query: Type.Object({
     event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
   }),
-  replies: {
-    200: Type.Object({
-      occurrences: Type.Array(
-        named("LatestOccurrence", {
-          time: Type.String({ description: "When it happened.", examples: [TIME] }),
-          platform_id: Type.String({ description: "Of the user." }),
-          external_id: NullableText,
-          email: NullableText,
-          first_name: nullable(Type.String(), {
-            description: "The first name.",
-            examples: ["Ada"],
-          }),
-          last_name: nullable(Type.String(), {
-            description: "The last name.",
-            examples: ["Lovelace"],
-          }),
-          properties: nullable(Type.Unknown(), { description: "As they were sent." }),
+  replies: succeeding({
+    occurrences: Type.Array(
+      named("LatestOccurrence", {
+        time: Type.String({ description: "When it happened.", examples: [TIME] }),
+        platform_id: Type.String({ description: "Of the user." }),
+        external_id: NullableText,
+        email: NullableText,
+        first_name: nullable(Type.String(), {
+          description: "The first name.",
+          examples: ["Ada"],
         }),
-        { description: "The newest first." },
-      ),
-      message: Success,
-    }),
-  },
+        last_name: nullable(Type.String(), {
+          description: "The last name.",
+          examples: ["Lovelace"],
+        }),
+        properties: nullable(Type.Unknown(), { description: "As they were sent." }),
+      }),
+      { description: "The newest first." },
+    ),
+  }),
 }).handledBy(async (services: CatalogueServices & AuditingServices, context, { query }) => {
   const found = await listOccurrences(services, context, query.event);
   await recordRead(services, context, "latest_occurrences", found.length);

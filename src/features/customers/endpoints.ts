@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CustomerServices,
@@ -72,61 +72,58 @@ const customers = endpoint({
   query: Type.Object({
     days: Period,
   }),
-  replies: {
-    200: Type.Object({
-      time_zone: TimeZone,
-      complete: Complete,
-      days: Days,
-      users: Type.Object({
-        total: Type.Integer({ description: "All users.", examples: [4_731] }),
-        new: series("Users who were created."),
+  replies: succeeding({
+    time_zone: TimeZone,
+    complete: Complete,
+    days: Days,
+    users: Type.Object({
+      total: Type.Integer({ description: "All users.", examples: [4_731] }),
+      new: series("Users who were created."),
+    }),
+    active_users: Type.Object(
+      {
+        daily: active("On the day."),
+        weekly: active("In the 7 days that end with the day."),
+        monthly: active("In the 30 days that end with the day."),
+      },
+      { description: "Users with an event or a purchase." },
+    ),
+    events: series("Events."),
+    revenue: Type.Array(
+      named("Revenue", {
+        currency: Type.String({ examples: ["EUR"] }),
+        purchases: series("Purchases; one of quantity n counts n times."),
+        days: amounts("The amount on each day, as an exact decimal."),
+        before: Type.String({ description: "In the whole period before.", examples: ["990.00"] }),
       }),
-      active_users: Type.Object(
-        {
-          daily: active("On the day."),
-          weekly: active("In the 7 days that end with the day."),
-          monthly: active("In the 30 days that end with the day."),
-        },
-        { description: "Users with an event or a purchase." },
-      ),
-      events: series("Events."),
-      revenue: Type.Array(
-        named("Revenue", {
-          currency: Type.String({ examples: ["EUR"] }),
-          purchases: series("Purchases; one of quantity n counts n times."),
-          days: amounts("The amount on each day, as an exact decimal."),
-          before: Type.String({ description: "In the whole period before.", examples: ["990.00"] }),
-        }),
-        { description: "By currency; amounts are never converted." },
-      ),
-      top_events: tops("The ten most frequent events of the period."),
-      growing_events: tops("The ten events whose number grew most since the period before."),
-      top_products: tops("The ten products that were bought most often in the period."),
-      email: Type.Object({
-        users: Type.Integer({ description: "Users with an email address." }),
-        opted_in: Type.Integer({ description: "Addresses that are opted in." }),
-        unsubscribed: Type.Integer({ description: "Addresses that are unsubscribed." }),
+      { description: "By currency; amounts are never converted." },
+    ),
+    top_events: tops("The ten most frequent events of the period."),
+    growing_events: tops("The ten events whose number grew most since the period before."),
+    top_products: tops("The ten products that were bought most often in the period."),
+    email: Type.Object({
+      users: Type.Integer({ description: "Users with an email address." }),
+      opted_in: Type.Integer({ description: "Addresses that are opted in." }),
+      unsubscribed: Type.Integer({ description: "Addresses that are unsubscribed." }),
+      ...Changes,
+    }),
+    phone: Type.Object({
+      users: Type.Integer({ description: "Users with a phone number." }),
+    }),
+    groups: Type.Array(
+      named("SubscribersOfGroup", {
+        id: Type.String(),
+        name: Type.String({ examples: ["Newsletter"] }),
+        channel: Type.String({ examples: ["email"] }),
+        subscribed: Type.Integer({ description: "Users who are subscribed." }),
+        unsubscribed: Type.Integer({ description: "Users who are unsubscribed." }),
         ...Changes,
       }),
-      phone: Type.Object({
-        users: Type.Integer({ description: "Users with a phone number." }),
-      }),
-      groups: Type.Array(
-        named("SubscribersOfGroup", {
-          id: Type.String(),
-          name: Type.String({ examples: ["Newsletter"] }),
-          channel: Type.String({ examples: ["email"] }),
-          subscribed: Type.Integer({ description: "Users who are subscribed." }),
-          unsubscribed: Type.Integer({ description: "Users who are unsubscribed." }),
-          ...Changes,
-        }),
-        {
-          description: `The subscription groups with the most subscribers, at most ${MOST_GROUPS}, by name.`,
-        },
-      ),
-      message: Success,
-    }),
-  },
+      {
+        description: `The subscription groups with the most subscribers, at most ${MOST_GROUPS}, by name.`,
+      },
+    ),
+  }),
 }).handledBy(async (services: CustomerServices, context, { query: { days = "30" } }) => {
   const found = await readCustomers(services, context, Number(days));
   const changes = ({ optIns, optOuts }: { optIns: Series; optOuts: Series }) => ({
@@ -181,15 +178,12 @@ const customersOfEvent = endpoint({
     event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
     days: Period,
   }),
-  replies: {
-    200: Type.Object({
-      time_zone: TimeZone,
-      complete: Complete,
-      days: Days,
-      events: series("How often it was sent."),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    time_zone: TimeZone,
+    complete: Complete,
+    days: Days,
+    events: series("How often it was sent."),
+  }),
 }).handledBy(async (services: CustomerServices, context, { query: { event, days = "30" } }) => {
   const { zone, isWhole, ...found } = await readEvent(services, context, event, Number(days));
   return success({ time_zone: zone, complete: isWhole, ...found });

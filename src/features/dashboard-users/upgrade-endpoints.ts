@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, nullable, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, succeeding } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { readSteps } from "../../core/database/migrations/steps.ts";
 import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
@@ -11,41 +11,38 @@ const upgradesEndpoint = endpoint({
   path: "/admin/v1/upgrades",
   summary: "Lists what upgrades did to stored data, and the dashboard users that they left to you.",
   access: byAdministrator("manage_company_settings"),
-  replies: {
-    200: Type.Object({
-      steps: Type.Array(
-        named("UpgradeStep", {
-          name: Type.String({
-            description: "addresses, or user names (docs/decisions/addresses.md).",
-            examples: ["addresses"],
-          }),
-          finished_at: nullable(Type.String(), {
-            description: "When it was done; null while it is not, and then no server serves.",
-            examples: ["2026-01-01T12:00:00.000Z"],
-          }),
-          counts: Type.Record(Type.String(), Type.Integer(), {
-            description: "Rows by what was done with them.",
-            examples: [{ identifiers: 120, identifiers_joined: 3 }],
-          }),
+  replies: succeeding({
+    steps: Type.Array(
+      named("UpgradeStep", {
+        name: Type.String({
+          description: "addresses, or user names (docs/decisions/addresses.md).",
+          examples: ["addresses"],
         }),
-        { description: "What had to be done to stored rows, the latest of each name." },
-      ),
-      users_apart: Type.Array(
-        named("UserApart", {
-          id: Type.String({ description: "The dashboard user." }),
-          user_name: Type.String({
-            description: "The userName, as it was written.",
-            examples: ["k@xn--mnchen-3ya.example"],
-          }),
+        finished_at: nullable(Type.String(), {
+          description: "When it was done; null while it is not, and then no server serves.",
+          examples: ["2026-01-01T12:00:00.000Z"],
         }),
-        {
-          description:
-            "Dashboard users whose name is another user's in punycode: they are still two.",
-        },
-      ),
-      message: Success,
-    }),
-  },
+        counts: Type.Record(Type.String(), Type.Integer(), {
+          description: "Rows by what was done with them.",
+          examples: [{ identifiers: 120, identifiers_joined: 3 }],
+        }),
+      }),
+      { description: "What had to be done to stored rows, the latest of each name." },
+    ),
+    users_apart: Type.Array(
+      named("UserApart", {
+        id: Type.String({ description: "The dashboard user." }),
+        user_name: Type.String({
+          description: "The userName, as it was written.",
+          examples: ["k@xn--mnchen-3ya.example"],
+        }),
+      }),
+      {
+        description:
+          "Dashboard users whose name is another user's in punycode: they are still two.",
+      },
+    ),
+  }),
 }).handledBy(async ({ database }: { readonly database: Database }) => {
   const steps = await readSteps(database);
   const { apart } = await countUserNames(database);

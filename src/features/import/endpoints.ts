@@ -4,6 +4,7 @@ import {
   OfWorkspace,
   OnlySuccess,
   Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import { ItemNote } from "../../core/base/verdicts.ts";
@@ -117,14 +118,11 @@ const batchEndpoint = endpoint({
     dry_run: Type.Optional(Type.Boolean({ description: "Checks the rows and writes nothing." })),
   }),
   hasItems: true,
-  replies: {
-    200: Type.Object({
-      imported: Type.Integer({ minimum: 0 }),
-      notes: RowNotes,
-      repeated: Type.Boolean({ description: "Whether the batch was already committed." }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    imported: Type.Integer({ minimum: 0 }),
+    notes: RowNotes,
+    repeated: Type.Boolean({ description: "Whether the batch was already committed." }),
+  }),
 }).handledBy(async (services: WriteServices, context, { params, body }) => {
   const { imported, notes, isRepeated } = await importBatch(services, context, {
     importId: params.import_id,

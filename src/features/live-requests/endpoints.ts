@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
@@ -65,18 +65,15 @@ const list = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   }),
   isHeavy: true,
-  replies: {
-    200: Type.Object({
-      requests: Type.Array(LiveRequest, { description: "The requests." }),
-      kept: Type.Integer({
-        minimum: 0,
-        description: "How many requests each process keeps; 0: live requests are off.",
-        examples: [1_000],
-      }),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
+  replies: succeeding({
+    requests: Type.Array(LiveRequest, { description: "The requests." }),
+    kept: Type.Integer({
+      minimum: 0,
+      description: "How many requests each process keeps; 0: live requests are off.",
+      examples: [1_000],
     }),
-  },
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: LiveServices, context, { query }) => {
   const { cursor, limit = 50, ...wanted } = query;
   const { rows, next } = await readRequests(services, context, wanted, { cursor, limit });
@@ -91,7 +88,7 @@ const read = endpoint({
   summary: "Reads one of the latest requests of API keys.",
   access,
   params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
-  replies: { 200: Type.Object({ request: LiveRequest, message: Success }) },
+  replies: succeeding({ request: LiveRequest }),
 }).handledBy(async (services: LiveServices, context, { params }) =>
   success({ request: await readRequest(services, context, params.id) }),
 );

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Finding } from "../../core/admin/attention/attention.ts";
-import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
@@ -28,44 +28,41 @@ const overview = endpoint({
       }),
     ),
   }),
-  replies: {
-    200: Type.Object({
-      start: Type.String({
-        description: "When the first slot begins, in ISO 8601.",
-        examples: ["2026-01-01T12:00:00.000Z"],
-      }),
-      slot_seconds: Type.Integer({ description: "How long a slot is.", examples: [10] }),
-      requests: counts("Requests of API keys."),
-      refused: counts("Of these, refused ones (4xx)."),
-      failed: counts("Of these, failed ones (5xx)."),
-      items_accepted: counts(
-        "Items that took effect: attributes, events, users to merge, and so on.",
-      ),
-      items_rejected: counts("Those that were rejected or skipped."),
-      p50_ms: latencies("The median of the response times; null without requests."),
-      p99_ms: latencies("The response time that 99 % of the requests did not exceed."),
-      queue_items: counts("The most items that waited in the write queue, of all workspaces."),
-      rejections: Type.Array(
-        named("RejectedItems", {
-          code: Type.String({ description: "The code.", examples: ["INVALID_TIME"] }),
-          counts: counts("How many items got it."),
-        }),
-        { description: "Rejected items by code." },
-      ),
-      syncs: Type.Union(
-        [
-          Type.Object({
-            rows_synced: counts("Rows of the runs that started then."),
-            rows_failed: counts("How many rows of these runs failed."),
-          }),
-          Type.Null(),
-        ],
-        { description: "Warehouse syncs; null without basic_access." },
-      ),
-      attention: Type.Array(Finding, { description: "What needs attention, the worst first." }),
-      message: Success,
+  replies: succeeding({
+    start: Type.String({
+      description: "When the first slot begins, in ISO 8601.",
+      examples: ["2026-01-01T12:00:00.000Z"],
     }),
-  },
+    slot_seconds: Type.Integer({ description: "How long a slot is.", examples: [10] }),
+    requests: counts("Requests of API keys."),
+    refused: counts("Of these, refused ones (4xx)."),
+    failed: counts("Of these, failed ones (5xx)."),
+    items_accepted: counts(
+      "Items that took effect: attributes, events, users to merge, and so on.",
+    ),
+    items_rejected: counts("Those that were rejected or skipped."),
+    p50_ms: latencies("The median of the response times; null without requests."),
+    p99_ms: latencies("The response time that 99 % of the requests did not exceed."),
+    queue_items: counts("The most items that waited in the write queue, of all workspaces."),
+    rejections: Type.Array(
+      named("RejectedItems", {
+        code: Type.String({ description: "The code.", examples: ["INVALID_TIME"] }),
+        counts: counts("How many items got it."),
+      }),
+      { description: "Rejected items by code." },
+    ),
+    syncs: Type.Union(
+      [
+        Type.Object({
+          rows_synced: counts("Rows of the runs that started then."),
+          rows_failed: counts("How many rows of these runs failed."),
+        }),
+        Type.Null(),
+      ],
+      { description: "Warehouse syncs; null without basic_access." },
+    ),
+    attention: Type.Array(Finding, { description: "What needs attention, the worst first." }),
+  }),
 }).handledBy(async (services: OverviewServices, context, { query: { period = "hour" } }) => {
   const {
     start,

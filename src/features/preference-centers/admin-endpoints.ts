@@ -8,6 +8,7 @@ import {
   OfWorkspace,
   OnlySuccess,
   Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
@@ -89,9 +90,7 @@ const listEndpoint = endpoint({
   summary: "Lists the preference centers of a workspace.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({ preference_centers: Type.Array(Summary), message: Success }),
-  },
+  replies: succeeding({ preference_centers: Type.Array(Summary) }),
 }).handledBy(async (services: StoringServices, context) => {
   const { workspace } = context;
   const centers = await listCenters(services, workspace);
@@ -212,16 +211,13 @@ const previewContentEndpoint = endpoint({
     },
     { additionalProperties: false },
   ),
-  replies: {
-    200: Type.Object({
-      html: Type.String({
-        description: "The whole document of the page.",
-        examples: ["<!doctype html><title>Preference Center</title><form>…</form>"],
-      }),
-      warnings: Warnings,
-      message: Success,
+  replies: succeeding({
+    html: Type.String({
+      description: "The whole document of the page.",
+      examples: ["<!doctype html><title>Preference Center</title><form>…</form>"],
     }),
-  },
+    warnings: Warnings,
+  }),
 }).handledBy(async (services: PreviewServices, context, { params, body }) => {
   const { center, ...options } = body;
   const wanted = centerOf({ id: params.id, ...center });

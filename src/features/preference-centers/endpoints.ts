@@ -6,6 +6,7 @@ import {
   named,
   nullable,
   Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
@@ -80,9 +81,7 @@ const listEndpoint = endpoint({
   path: `${PATH}/list`,
   summary: "Lists the preference centers.",
   access: withPermission("preference_center.list"),
-  replies: {
-    200: Type.Object({ preference_centers: Type.Array(Summary), message: Success }),
-  },
+  replies: succeeding({ preference_centers: Type.Array(Summary) }),
 }).handledBy(async (services: StoringServices, { workspace }) => {
   const centers = await listCenters(services, workspace);
   return success({ preference_centers: centers.map(summaryOf) });
@@ -237,15 +236,12 @@ const update = {
   params: OfCenter,
   body: ChangedCenter,
   examples: { "New pages": EXAMPLE },
-  replies: {
-    200: Type.Object({
-      preference_center_api_id: Type.String(),
-      created_at: Type.String(),
-      updated_at: Type.String(),
-      warnings: Warnings,
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    preference_center_api_id: Type.String(),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+    warnings: Warnings,
+  }),
 } as const;
 
 /**
@@ -313,7 +309,7 @@ const urlEndpoint = endpoint({
   access: withPermission("preference_center.user.get"),
   secrets: ["preference_center_url"],
   params: Type.Object({ ...OfCenter.properties, user_id: Type.String({ minLength: 1 }) }),
-  replies: { 200: Type.Object({ preference_center_url: Type.String(), message: Success }) },
+  replies: succeeding({ preference_center_url: Type.String() }),
 }).handledBy(async (services: UrlServices, { workspace }, { params, baseUrl }) => {
   const { preference_center_id: id, user_id: userId } = params;
   const preference_center_url = await urlOfUser(services, workspace, id, userId, baseUrl);

@@ -4,7 +4,7 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../../core/base/context/dashboard-permissions.ts";
-import { nullable, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { nullable, OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
 import type { UserAttributes, UserServices } from "../dashboard-users/feature.ts";
 import { DEPARTMENTS } from "../dashboard-users/feature.ts";
@@ -179,13 +179,10 @@ const list = endpoint({
     cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   }),
-  replies: {
-    200: Type.Object({
-      people: Type.Array(Person, { description: "The dashboard users of the page." }),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    people: Type.Array(Person, { description: "The dashboard users of the page." }),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: UserServices, context, { query: { limit = 50, ...query } }) => {
   const { people, ...next } = await listPeople(services, context, { ...query, limit });
   return success({ people: people.map(viewOf), ...next });
@@ -276,12 +273,9 @@ const signOut = endpoint({
   params: one.params,
   summary: "Signs a dashboard user out in every browser.",
   refusals: ["NOT_FOUND"],
-  replies: {
-    200: Type.Object({
-      sessions: Type.Integer({ description: "How many sessions ended.", examples: [2] }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    sessions: Type.Integer({ description: "How many sessions ended.", examples: [2] }),
+  }),
 }).handledBy(async (services: UserServices, context, { params }) => {
   const sessions = await signOutPerson(services, context, params.id);
   return success({ sessions });

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { CountingServices } from "./count-users.ts";
@@ -27,47 +27,44 @@ const sizes = endpoint({
     "Reads the recorded sizes of all segments in the last 30 days, and their last exact counts.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      segments: Type.Array(
-        named("SegmentSizes", {
-          id: SegmentId,
-          sizes: Type.Array(
-            Type.Object({
-              time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
-              size: nullable(Type.Integer(), {
-                description: `The estimated number of users. ${FEW_USERS}`,
-                examples: [120],
-              }),
+  replies: succeeding({
+    segments: Type.Array(
+      named("SegmentSizes", {
+        id: SegmentId,
+        sizes: Type.Array(
+          Type.Object({
+            time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
+            size: nullable(Type.Integer(), {
+              description: `The estimated number of users. ${FEW_USERS}`,
+              examples: [120],
             }),
-            { description: "One entry a day, the oldest first; days without one are left out." },
-          ),
-          counted: nullable(
-            Type.Object({
-              matching: nullable(Type.Integer(), {
-                description: `Users who met the filter. ${FEW_USERS}`,
-                examples: [120],
-              }),
-              total: Type.Integer({ description: "All users of the workspace then." }),
-              at: Type.String({
-                description: "When the count ended.",
-                examples: ["2026-01-31T12:00:00.000Z"],
-              }),
-            }),
-            {
-              description: "The last exact count; null if there was none since the filter changed.",
-            },
-          ),
-          fault: nullable(Type.String(), {
-            description: "Why the segment cannot be counted; null if it can.",
-            examples: [null],
           }),
+          { description: "One entry a day, the oldest first; days without one are left out." },
+        ),
+        counted: nullable(
+          Type.Object({
+            matching: nullable(Type.Integer(), {
+              description: `Users who met the filter. ${FEW_USERS}`,
+              examples: [120],
+            }),
+            total: Type.Integer({ description: "All users of the workspace then." }),
+            at: Type.String({
+              description: "When the count ended.",
+              examples: ["2026-01-31T12:00:00.000Z"],
+            }),
+          }),
+          {
+            description: "The last exact count; null if there was none since the filter changed.",
+          },
+        ),
+        fault: nullable(Type.String(), {
+          description: "Why the segment cannot be counted; null if it can.",
+          examples: [null],
         }),
-        { description: "Segments whose size is known, and those that cannot be counted." },
-      ),
-      message: Success,
-    }),
-  },
+      }),
+      { description: "Segments whose size is known, and those that cannot be counted." },
+    ),
+  }),
 }).handledBy(async (services: StoringServices, context) => {
   const segments = await sizesOfSegments(services, context);
   return success({ segments });
@@ -83,17 +80,14 @@ const userCount = endpoint({
     "long as counting took.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      users: Type.Integer({ description: "How many users there are.", examples: [1_250] }),
-      exact: Type.Boolean({ description: "Whether they were counted; false for an estimate." }),
-      counted_at: Type.String({
-        description: "When they were counted, in ISO 8601.",
-        examples: ["2026-01-01T12:00:00.000Z"],
-      }),
-      message: Success,
+  replies: succeeding({
+    users: Type.Integer({ description: "How many users there are.", examples: [1_250] }),
+    exact: Type.Boolean({ description: "Whether they were counted; false for an estimate." }),
+    counted_at: Type.String({
+      description: "When they were counted, in ISO 8601.",
+      examples: ["2026-01-01T12:00:00.000Z"],
     }),
-  },
+  }),
 }).handledBy(async ({ userTotals }: CountingServices, { workspace }) => {
   const { users, isExact, countedAt } = await userTotals.read(workspace.id);
   const counted_at = countedAt.toISOString();
@@ -107,36 +101,33 @@ const ofUser = endpoint({
   summary: "Lists the segments that a user is in.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
-  replies: {
-    200: Type.Object({
-      segments: Type.Array(
-        named("SegmentOfUser", {
-          id: SegmentId,
-          name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
-          description: Type.String({
-            description: "The filter as a sentence.",
-            examples: ["Users who match: can receive email."],
-          }),
+  replies: succeeding({
+    segments: Type.Array(
+      named("SegmentOfUser", {
+        id: SegmentId,
+        name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
+        description: Type.String({
+          description: "The filter as a sentence.",
+          examples: ["Users who match: can receive email."],
         }),
-        { description: "The oldest first." },
-      ),
-      skipped: Type.Array(
-        named("SkippedSegment", {
-          id: SegmentId,
-          name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
-          reason: Type.String({
-            description: "What is wrong with its filter.",
-            examples: ["'filter.all[0]' has more than 5 comparators."],
-          }),
+      }),
+      { description: "The oldest first." },
+    ),
+    skipped: Type.Array(
+      named("SkippedSegment", {
+        id: SegmentId,
+        name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
+        reason: Type.String({
+          description: "What is wrong with its filter.",
+          examples: ["'filter.all[0]' has more than 5 comparators."],
         }),
-        {
-          description:
-            "Segments of which nothing can be said, because their filters cannot be counted.",
-        },
-      ),
-      message: Success,
-    }),
-  },
+      }),
+      {
+        description:
+          "Segments of which nothing can be said, because their filters cannot be counted.",
+      },
+    ),
+  }),
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
   const found = await segmentsOfUser(services, context, params.id.toLowerCase());
@@ -178,21 +169,17 @@ const values = endpoint({
     kind: Type.Enum(["attribute", "custom_attribute"], { description: "Which kind." }),
     attribute: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
   }),
-  replies: {
-    200: Type.Object({
-      total: Size.total,
-      looked_at: LookedAt,
-      users: Users("Users who have the attribute."),
-      values: Type.Array(
-        named("AttributeValue", { value: Scalar, users: Users("Users who have it.") }),
-        {
-          description:
-            "At most 20, the most frequent first; of a list, its first 50 elements count.",
-        },
-      ),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    total: Size.total,
+    looked_at: LookedAt,
+    users: Users("Users who have the attribute."),
+    values: Type.Array(
+      named("AttributeValue", { value: Scalar, users: Users("Users who have it.") }),
+      {
+        description: "At most 20, the most frequent first; of a list, its first 50 elements count.",
+      },
+    ),
+  }),
 }).handledBy(
   async (services: StoringServices & CountingServices & AuditingServices, context, { query }) => {
     const found = await sampleAttribute(services, context, query.kind, query.attribute);
@@ -220,38 +207,35 @@ const properties = endpoint({
   query: Type.Object({
     event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
   }),
-  replies: {
-    200: Type.Object({
-      total: Size.total,
-      looked_at: LookedAt,
-      users: Users("Users who did it at least once."),
-      occurrences: Type.Integer({ description: "How many occurrences were looked at." }),
-      properties: Type.Array(
-        named("EventProperty", {
-          name: Type.String({ examples: ["plan"] }),
-          seen: Type.Integer({ description: "Occurrences that have it." }),
-          types: Type.Array(
-            Type.Object({
-              type: Type.Enum(["string", "number", "boolean", "time", "array", "object", "null"], {
-                description: "A type of values.",
-              }),
-              seen: Type.Integer({ description: "Occurrences with a value of it." }),
+  replies: succeeding({
+    total: Size.total,
+    looked_at: LookedAt,
+    users: Users("Users who did it at least once."),
+    occurrences: Type.Integer({ description: "How many occurrences were looked at." }),
+    properties: Type.Array(
+      named("EventProperty", {
+        name: Type.String({ examples: ["plan"] }),
+        seen: Type.Integer({ description: "Occurrences that have it." }),
+        types: Type.Array(
+          Type.Object({
+            type: Type.Enum(["string", "number", "boolean", "time", "array", "object", "null"], {
+              description: "A type of values.",
             }),
-            { description: "The most frequent first." },
-          ),
-          values: Type.Array(
-            Type.Object({
-              value: Scalar,
-              seen: Type.Integer({ description: "Occurrences that have it." }),
-            }),
-            { description: "At most 5, the most frequent first." },
-          ),
-        }),
-        { description: "At most 100, the most frequent first." },
-      ),
-      message: Success,
-    }),
-  },
+            seen: Type.Integer({ description: "Occurrences with a value of it." }),
+          }),
+          { description: "The most frequent first." },
+        ),
+        values: Type.Array(
+          Type.Object({
+            value: Scalar,
+            seen: Type.Integer({ description: "Occurrences that have it." }),
+          }),
+          { description: "At most 5, the most frequent first." },
+        ),
+      }),
+      { description: "At most 100, the most frequent first." },
+    ),
+  }),
 }).handledBy(
   async (services: StoringServices & CountingServices & AuditingServices, context, { query }) => {
     const found = await sampleEvent(services, context, query.event);

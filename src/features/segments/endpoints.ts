@@ -6,6 +6,7 @@ import {
   nullable,
   OfWorkspace,
   Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
@@ -165,31 +166,28 @@ const listCountsEndpoint = endpoint({
       Type.String({ format: "uuid", description: "Only counts of this segment." }),
     ),
   }),
-  replies: {
-    200: Type.Object({
-      counts: Type.Array(
-        named("ListedSegmentCount", {
-          ...Count.properties,
-          segment_id: nullable(Type.String(), {
-            description: "The segment that was counted; null for an inline filter.",
-            examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-          }),
-          description: nullable(Type.String(), {
-            description:
-              "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
-              "lacks view_pii.",
-            examples: [SENTENCE],
-          }),
-          before: nullable(Type.Integer(), {
-            description: "How many counts run before this one; null if it has ended.",
-            examples: [0],
-          }),
+  replies: succeeding({
+    counts: Type.Array(
+      named("ListedSegmentCount", {
+        ...Count.properties,
+        segment_id: nullable(Type.String(), {
+          description: "The segment that was counted; null for an inline filter.",
+          examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
         }),
-        { description: "The newest first, at most 100." },
-      ),
-      message: Success,
-    }),
-  },
+        description: nullable(Type.String(), {
+          description:
+            "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
+            "lacks view_pii.",
+          examples: [SENTENCE],
+        }),
+        before: nullable(Type.Integer(), {
+          description: "How many counts run before this one; null if it has ended.",
+          examples: [0],
+        }),
+      }),
+      { description: "The newest first, at most 100." },
+    ),
+  }),
 }).handledBy(async (services: StoringServices, context, { query }) => {
   const found = await listCounts(services, context, query.segment_id);
   const counts = found.map((each) => ({
@@ -251,19 +249,15 @@ const users = endpoint({
       }),
     ),
   }),
-  replies: {
-    200: Type.Object({
-      users: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        description:
-          "In the form of an export. May be fewer than the limit although a page follows.",
-      }),
-      cursor: nullable(Type.String(), {
-        description: "For the next page; null after the last user.",
-        examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-      }),
-      message: Success,
+  replies: succeeding({
+    users: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: "In the form of an export. May be fewer than the limit although a page follows.",
     }),
-  },
+    cursor: nullable(Type.String(), {
+      description: "For the next page; null after the last user.",
+      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+    }),
+  }),
   idempotency: "ignored",
   takesLong: true,
   lasts: true,
@@ -298,22 +292,19 @@ const explainEndpoint = endpoint({
       examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
     }),
   }),
-  replies: {
-    200: Type.Object({
-      is_member: Type.Boolean({ description: "Whether the user meets the filter." }),
-      conditions: Type.Array(
-        named("ConditionVerdict", {
-          condition: Type.String({
-            description: "One condition of the filter, in words.",
-            examples: ["can receive email"],
-          }),
-          holds: Type.Boolean({ description: "Whether the user meets it." }),
+  replies: succeeding({
+    is_member: Type.Boolean({ description: "Whether the user meets the filter." }),
+    conditions: Type.Array(
+      named("ConditionVerdict", {
+        condition: Type.String({
+          description: "One condition of the filter, in words.",
+          examples: ["can receive email"],
         }),
-        { description: "Every condition of the filter, including those of its segments." },
-      ),
-      message: Success,
-    }),
-  },
+        holds: Type.Boolean({ description: "Whether the user meets it." }),
+      }),
+      { description: "Every condition of the filter, including those of its segments." },
+    ),
+  }),
   idempotency: "ignored",
 }).handledBy(async (services: StoringServices & AuditingServices, context, { body }) => {
   const { isMember, reasons } = await explain(services, context, body);

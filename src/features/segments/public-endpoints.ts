@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, Success } from "../../core/base/values/schemas.ts";
+import { named, succeeding } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import { SizeSeriesQuery, sizeSeries } from "./daily-sizes.ts";
@@ -21,22 +21,19 @@ const list = endpoint({
       Type.Enum(["asc", "desc"], { description: "asc, the default, has the oldest first." }),
     ),
   }),
-  replies: {
-    200: Type.Object({
-      segments: Type.Array(
-        named("ListedSegment", {
-          id: Type.String(),
-          name: Type.String(),
-          analytics_tracking_enabled: Type.Boolean({
-            description: "Whether its size is recorded day by day: always.",
-          }),
-          tags: Tags,
+  replies: succeeding({
+    segments: Type.Array(
+      named("ListedSegment", {
+        id: Type.String(),
+        name: Type.String(),
+        analytics_tracking_enabled: Type.Boolean({
+          description: "Whether its size is recorded day by day: always.",
         }),
-        { description: "The segments of the page." },
-      ),
-      message: Success,
-    }),
-  },
+        tags: Tags,
+      }),
+      { description: "The segments of the page." },
+    ),
+  }),
 }).handledBy(async (services: StoringServices, context, { query }) => {
   const { page = 0, sort_direction: direction = "asc" } = query;
   const found = await listSegments(services, context, page, direction);
@@ -57,26 +54,23 @@ const details = endpoint({
   summary: "Reads a segment, with its filter as a sentence.",
   access: withPermission("segments.details"),
   query: Type.Object({ segment_id: Type.String({ maxLength: 64 }) }),
-  replies: {
-    200: Type.Object({
-      created_at: Type.String(),
-      updated_at: Type.String(),
-      name: Type.String(),
-      description: Type.String({
-        description: "The filter as a sentence.",
-        examples: ["Users who match: can receive email."],
-      }),
-      text_description: Type.String({
-        description: "A name in the words of its author.",
-        examples: ["Everyone we can mail."],
-      }),
-      tags: Tags,
-      teams: Type.Array(Type.String({ examples: ["Marketing"] }), {
-        description: "Always empty: nothing in a workspace belongs to a team.",
-      }),
-      message: Success,
+  replies: succeeding({
+    created_at: Type.String(),
+    updated_at: Type.String(),
+    name: Type.String(),
+    description: Type.String({
+      description: "The filter as a sentence.",
+      examples: ["Users who match: can receive email."],
     }),
-  },
+    text_description: Type.String({
+      description: "A name in the words of its author.",
+      examples: ["Everyone we can mail."],
+    }),
+    tags: Tags,
+    teams: Type.Array(Type.String({ examples: ["Marketing"] }), {
+      description: "Always empty: nothing in a workspace belongs to a team.",
+    }),
+  }),
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: StoringServices, context, { query }) => {
   const segment = await describeSegment(services, context, query.segment_id);
@@ -98,18 +92,15 @@ const series = endpoint({
   summary: "Reads the estimated size of a segment day by day.",
   access: withPermission("segments.data_series"),
   query: SizeSeriesQuery,
-  replies: {
-    200: Type.Object({
-      data: Type.Array(
-        named("SegmentSize", {
-          time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
-          size: Type.Integer({ description: "The estimated number of users." }),
-        }),
-        { description: "One entry a day; days without an estimate are left out." },
-      ),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    data: Type.Array(
+      named("SegmentSize", {
+        time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
+        size: Type.Integer({ description: "The estimated number of users." }),
+      }),
+      { description: "One entry a day; days without an estimate are left out." },
+    ),
+  }),
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: StoringServices, context, { query }) => {
   const data = await sizeSeries(services, context, query);

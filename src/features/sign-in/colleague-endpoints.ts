@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
 import { endCredentials, findUser } from "../dashboard-users/feature.ts";
 import {
@@ -75,12 +75,9 @@ const endEndpoint = endpoint({
   access: byAdministratorOfCompany("admin"),
   params,
   refusals: ["NOT_FOUND"],
-  replies: {
-    200: Type.Object({
-      sessions: Type.Integer({ description: "How many sessions ended.", examples: [2] }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    sessions: Type.Integer({ description: "How many sessions ended.", examples: [2] }),
+  }),
 }).handledBy(async (services: CredentialServices, context, { params }) => {
   const sessions = await endCredentials(services, context, params.id);
   if (sessions === undefined) throw notFound();

@@ -4,7 +4,7 @@ import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts"
 import { hasHash } from "../../core/admin/secrets/secrets.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
 import {
@@ -178,7 +178,7 @@ const passkeyOptionsEndpoint = endpoint({
   path: `${PATH}/passkey/options`,
   summary: "Returns what a browser needs to sign in with a passkey. It names no person.",
   refusals: ["FORBIDDEN", "CONFLICT"],
-  replies: { 200: Type.Object({ options: PasskeyOptions, message: Success }) },
+  replies: succeeding({ options: PasskeyOptions }),
 }).handledBy(async (services: PasskeyServices, _context, { baseUrl }) => {
   const begun = await beginPasskeySignIn(services, baseUrl);
   return success({ options: { ...begun, userVerification: "required" } });

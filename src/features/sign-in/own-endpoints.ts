@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Problem } from "../../core/base/problem.ts";
-import { nullable, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { nullable, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
 import { endedCookie } from "../../core/http/browser.ts";
 import { bySession, endpoint, success } from "../../core/http/endpoint.ts";
 import {
@@ -49,23 +49,20 @@ const readEndpoint = endpoint({
   path: "/dashboard/credentials",
   summary: "Lists what the signed-in person signs in with, and where they are signed in.",
   access: bySession,
-  replies: {
-    200: Type.Object({
-      ...CREDENTIALS,
-      local: Type.Boolean({
-        description: "Whether people may sign in with invitations, passwords and passkeys.",
-      }),
-      provider: nullable(Type.String(), {
-        description: "The name of the identity provider; null if none is set up.",
-        examples: ["Okta"],
-      }),
-      passkeys_work: Type.Boolean({
-        description: "Whether browsers have passkeys at this address: on https and localhost.",
-      }),
-      asks_password: Type.Boolean({ description: "Whether changes need current_password." }),
-      message: Success,
+  replies: succeeding({
+    ...CREDENTIALS,
+    local: Type.Boolean({
+      description: "Whether people may sign in with invitations, passwords and passkeys.",
     }),
-  },
+    provider: nullable(Type.String(), {
+      description: "The name of the identity provider; null if none is set up.",
+      examples: ["Okta"],
+    }),
+    passkeys_work: Type.Boolean({
+      description: "Whether browsers have passkeys at this address: on https and localhost.",
+    }),
+    asks_password: Type.Boolean({ description: "Whether changes need current_password." }),
+  }),
 }).handledBy(async (services: OwnServices, { session }, { baseUrl }) => {
   const own = await viewCredentials(services, session.person.userId, session.id);
   return success({
@@ -127,7 +124,7 @@ const passkeyOptions = endpoint({
   access: bySession,
   refusals: ["FORBIDDEN", "CONFLICT", "RATE_LIMITED"],
   body: Confirmed,
-  replies: { 200: Type.Object({ options: PasskeyOptions, message: Success }) },
+  replies: succeeding({ options: PasskeyOptions }),
 }).handledBy(async (services: PasskeyServices, context, { body, baseUrl }) => {
   const options = await beginPasskey(services, context, baseUrl, body.current_password);
   return success({ options: options as unknown as Record<string, unknown> });

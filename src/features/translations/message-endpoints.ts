@@ -1,5 +1,11 @@
 import Type, { type Static } from "typebox";
-import { NullableText, named, OnlySuccess, successOf } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  OnlySuccess,
+  succeeding,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { MessageAddress, TextServices } from "../campaigns/feature.ts";
@@ -149,17 +155,14 @@ const renderEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfMessage,
   query: Type.Object({ locale_id: Type.Optional(Uuid) }),
-  replies: {
-    200: Type.Object({
-      locale: Type.Union([Type.Null(), LocaleView]),
-      content: Strings,
-      translation_map: Strings,
-      untranslated: Type.Array(Type.String(), {
-        description: "The ids that fall back to the source.",
-      }),
-      message: Type.Literal("success"),
+  replies: succeeding({
+    locale: Type.Union([Type.Null(), LocaleView]),
+    content: Strings,
+    translation_map: Strings,
+    untranslated: Type.Array(Type.String(), {
+      description: "The ids that fall back to the source.",
     }),
-  },
+  }),
 }).handledBy(async (services: TextServices, context, { params, query }) => {
   const rendered = await renderMessage(services, context, params.id, query.locale_id);
   const { locale, content, strings, untranslated } = rendered;

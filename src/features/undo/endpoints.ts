@@ -6,7 +6,7 @@ import {
   named,
   nullable,
   OfWorkspace,
-  Success,
+  succeeding,
 } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -88,16 +88,13 @@ const list = endpoint({
     cursor: Cursor,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
   }),
-  replies: {
-    200: Type.Object({
-      merges: Type.Array(MergeView, { description: "Newest first." }),
-      cursor: nullable(Type.String(), {
-        description: "Continues the list; null at its end.",
-        examples: ["019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11"],
-      }),
-      message: Success,
+  replies: succeeding({
+    merges: Type.Array(MergeView, { description: "Newest first." }),
+    cursor: nullable(Type.String(), {
+      description: "Continues the list; null at its end.",
+      examples: ["019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11"],
     }),
-  },
+  }),
 }).handledBy(
   async (services: { readonly database: Database } & AuditingServices, context, { query }) => {
     const { limit = 100, ...wanted } = query;
@@ -158,14 +155,11 @@ const undo = endpoint({
   ),
   examples: { "A preview": { dry_run: true } },
   refusals: ["NOT_FOUND", "CONFLICT"],
-  replies: {
-    200: Type.Object({
-      merged: Type.Object(User.properties, { description: "The user who is back." }),
-      kept: Type.Object(User.properties, { description: "The user who was kept." }),
-      effects: Type.Array(UndoEffectView),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    merged: Type.Object(User.properties, { description: "The user who is back." }),
+    kept: Type.Object(User.properties, { description: "The user who was kept." }),
+    effects: Type.Array(UndoEffectView),
+  }),
 }).handledBy(async (services: IdentityServices & AuditingServices, context, { params, body }) => {
   const isDryRun = body.dry_run === true;
   const undone = await undoMerge(services, context, params.id.toLowerCase(), isDryRun);

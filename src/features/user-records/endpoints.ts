@@ -10,6 +10,7 @@ import {
   nullable,
   OfWorkspace,
   Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
@@ -92,21 +93,18 @@ const search = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: UsersQuery,
-  replies: {
-    200: Type.Object({
-      users: Type.Array(FoundUser, {
-        description: "May be fewer than the limit although another page follows.",
-      }),
-      filtered_by: Type.Optional(
-        Type.String({
-          description: "The filter as a sentence.",
-          examples: ["Users who match: can receive email."],
-        }),
-      ),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
+  replies: succeeding({
+    users: Type.Array(FoundUser, {
+      description: "May be fewer than the limit although another page follows.",
     }),
-  },
+    filtered_by: Type.Optional(
+      Type.String({
+        description: "The filter as a sentence.",
+        examples: ["Users who match: can receive email."],
+      }),
+    ),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: RecordServices & AuditingServices, context, { query }) => {
   const found = await searchUsers(services, context, query);
   await recordRead(services, context, "user_search", found.users.length);
@@ -149,7 +147,7 @@ const change = endpoint({
   ),
   examples: { "An attribute": { attributes: { plan: "gold" } } },
   refusals: ["NOT_FOUND", "CONFLICT"],
-  replies: { 200: Type.Object({ platform_id: Type.String(), message: Success }) },
+  replies: succeeding({ platform_id: Type.String() }),
 }).handledBy(async (services: WriteServices, context, { params, body }) => {
   await changeUser(services, context, params.id, body.attributes);
   return success({ platform_id: params.id });
@@ -191,22 +189,19 @@ const erase = endpoint({
   summary: "Erases a user: profile, history, and the state of the address if no other user has it.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: OfUser,
-  replies: {
-    200: Type.Object({
-      platform_id: Type.String(),
-      email_state: Type.Enum(["erased", "kept", "none"], {
-        description: "kept: other users have the address. none: there was no state.",
-      }),
-      audit: Type.Object({
-        id: Type.String(),
-        at: Type.String(),
-        effects: Type.Array(AuditedEffect, {
-          description: "The audited part: names and counts, no values.",
-        }),
-      }),
-      message: Success,
+  replies: succeeding({
+    platform_id: Type.String(),
+    email_state: Type.Enum(["erased", "kept", "none"], {
+      description: "kept: other users have the address. none: there was no state.",
     }),
-  },
+    audit: Type.Object({
+      id: Type.String(),
+      at: Type.String(),
+      effects: Type.Array(AuditedEffect, {
+        description: "The audited part: names and counts, no values.",
+      }),
+    }),
+  }),
 }).handledBy(async (services: EraseServices, context, { params }) => {
   const { audit, ...erased } = await eraseUser(services, context, params.id);
   const { id, at, effects } = audit;
@@ -227,20 +222,17 @@ const merge = endpoint({
     },
     { additionalProperties: false },
   ),
-  replies: {
-    200: Type.Object({
-      merged: Type.Boolean({ description: "false after a dry run." }),
-      effects: Type.Array(
-        named("MergeEffect", {
-          ...AuditedEffect.properties,
-          kept: Type.Unknown(),
-          merged: Type.Unknown({ description: "The user that is merged away." }),
-          result: Type.Unknown({ description: "The effects of the merge or of its preview." }),
-        }),
-      ),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    merged: Type.Boolean({ description: "false after a dry run." }),
+    effects: Type.Array(
+      named("MergeEffect", {
+        ...AuditedEffect.properties,
+        kept: Type.Unknown(),
+        merged: Type.Unknown({ description: "The user that is merged away." }),
+        result: Type.Unknown({ description: "The effects of the merge or of its preview." }),
+      }),
+    ),
+  }),
 }).handledBy(async (services: IdentityServices, context, { params, body }) => {
   const effects = await mergeUser(services, context, params.id, body);
   const merged = body.dry_run !== true;

@@ -1,6 +1,12 @@
 import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  nullable,
+  Success,
+  succeeding,
+} from "../../core/base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
@@ -83,22 +89,19 @@ const findByName = endpoint({
   access: byAdministrator("manage_company_settings"),
   query: WantedIntegrations,
   refusals: ["NOT_FOUND"],
-  replies: {
-    200: Type.Object({
-      results: Type.Array(
-        named("FoundIntegration", {
-          workspace: Type.String(),
-          integration_id: Type.String(),
-          integration_name: Type.String(),
-          integration_type: Type.String(),
-          integration_status: Type.String(),
-          last_job_status: NullableText,
-        }),
-      ),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    results: Type.Array(
+      named("FoundIntegration", {
+        workspace: Type.String(),
+        integration_id: Type.String(),
+        integration_name: Type.String(),
+        integration_type: Type.String(),
+        integration_status: Type.String(),
+        last_job_status: NullableText,
+      }),
+    ),
+    next_cursor: Type.Optional(Type.String()),
+  }),
 }).handledBy(async (services: ListServices, _context, { query }) => {
   const found = await findIntegrations(services, query);
   const results = found.results.map((integration) => ({
@@ -140,7 +143,7 @@ const runs = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object(OfIntegration),
   query: Cursor,
-  replies: { 200: Type.Object({ results: Type.Array(Run), message: Success }) },
+  replies: succeeding({ results: Type.Array(Run) }),
 }).handledBy(async (services: ListServices, context, { params, query }) => {
   const { workspace } = context;
   const path = `${pathTo(params)}/runs`;
@@ -161,7 +164,7 @@ const run = endpoint({
   summary: "Reads a run: its status and row counts.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfRun,
-  replies: { 200: Type.Object({ run: Run, message: Success }) },
+  replies: succeeding({ run: Run }),
 }).handledBy(async (services: ListServices, context, { params }) => {
   const { workspace } = context;
   const found = await getRun(services, workspace, params.integration_id, params.run_id);
@@ -176,7 +179,7 @@ const runRows = endpoint({
   access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: OfRun,
   query: Cursor,
-  replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },
+  replies: succeeding({ results: Type.Array(Row) }),
 }).handledBy(async (services: ListServices & AuditingServices, context, { params, query }) => {
   const { workspace } = context;
   const path = `${pathTo(params)}/runs/${params.run_id}/rows`;

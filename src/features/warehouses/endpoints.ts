@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { NullableText, named, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { NullableText, named, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
 import { endpoint, withPermission } from "../../core/http/endpoint.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
@@ -66,7 +66,7 @@ const list = endpoint({
   summary: "Lists the warehouse integrations, ten per page.",
   access: withPermission("cdi.integration_list"),
   query: Cursor,
-  replies: { 200: Type.Object({ results: Type.Array(Integration), message: Success }) },
+  replies: succeeding({ results: Type.Array(Integration) }),
 }).handledBy(async (services: ListServices, { workspace }, { query }) => {
   const { rows, headers } = await listIntegrations(services, workspace, query.cursor);
   return { status: 200, headers, body: { results: rows.map(integrationView), message: "success" } };
@@ -80,7 +80,7 @@ const jobSyncStatus = endpoint({
   access: withPermission("cdi.integration_job_status"),
   params: IntegrationId,
   query: Cursor,
-  replies: { 200: Type.Object({ results: Type.Array(SyncJob), message: Success }) },
+  replies: succeeding({ results: Type.Array(SyncJob) }),
 }).handledBy(async (services: ListServices, { workspace }, { params, query }) => {
   const { integration_id: id } = params;
   const path = `/cdi/integrations/${id}/job_sync_status`;

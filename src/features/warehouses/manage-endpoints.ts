@@ -7,7 +7,7 @@ import {
   named,
   OfWorkspace,
   OnlySuccess,
-  Success,
+  succeeding,
   successOf,
 } from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
@@ -71,9 +71,7 @@ const listEndpoint = endpoint({
   summary: "Lists the warehouse integrations of a workspace as they are declared.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({ integrations: Type.Array(Integration), message: Success }),
-  },
+  replies: succeeding({ integrations: Type.Array(Integration) }),
 }).handledBy(async (services: ManageServices, context) => {
   const integrations = await readIntegrations(services, context);
   return success({ integrations: integrations.map(viewOf) });

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import { actsForCompany } from "../../core/base/context/context.ts";
-import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   byAdministrator,
@@ -69,7 +69,7 @@ const kindsEndpoint = endpoint({
   summary: "Lists the kinds of warehouses that a connection may have, with their settings.",
   name: "listSourceKinds",
   access: byAdministrator("manage_company_settings"),
-  replies: { 200: Type.Object({ kinds: Kinds, message: Success }) },
+  replies: succeeding({ kinds: Kinds }),
 }).handledBy(async () => success({ kinds: allKinds() }));
 
 const sourcesEndpoint = endpoint({
@@ -80,22 +80,19 @@ const sourcesEndpoint = endpoint({
   name: "listSources",
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfWorkspace,
-  replies: {
-    200: Type.Object({
-      connections: Type.Array(
-        named("UsableConnection", {
-          name: Type.String({ description: "The name of the connection." }),
-          type: Type.String({ description: "The kind of warehouse." }),
-        }),
-        { description: "The connections that list the workspace." },
-      ),
-      kinds: Kinds,
-      inline: Type.Boolean({
-        description: "Whether the caller may declare a warehouse inline, without a connection.",
+  replies: succeeding({
+    connections: Type.Array(
+      named("UsableConnection", {
+        name: Type.String({ description: "The name of the connection." }),
+        type: Type.String({ description: "The kind of warehouse." }),
       }),
-      message: Success,
+      { description: "The connections that list the workspace." },
+    ),
+    kinds: Kinds,
+    inline: Type.Boolean({
+      description: "Whether the caller may declare a warehouse inline, without a connection.",
     }),
-  },
+  }),
 }).handledBy(async ({ database }: { readonly database: Database }, context) => {
   const usable = await selectConnectionsOf(database, context.workspace.id);
   const connections = usable.map(({ name, type }) => ({ name, type }));

@@ -12,6 +12,7 @@ import {
   OfWorkspace,
   OnlySuccess,
   Success,
+  succeeding,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -105,12 +106,9 @@ const deliveries = endpoint({
   // A receiver may repeat the contents of its request.
   access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: OfWebhook,
-  replies: {
-    200: Type.Object({
-      deliveries: Type.Array(DeliveryView, { description: "The newest first." }),
-      message: Success,
-    }),
-  },
+  replies: succeeding({
+    deliveries: Type.Array(DeliveryView, { description: "The newest first." }),
+  }),
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
   const found = await listDeliveries(services, context, params.id);
@@ -148,15 +146,12 @@ const deadLetters = endpoint({
     cursor: Type.Optional(Type.String({ maxLength: 64 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
   }),
-  replies: {
-    200: Type.Object({
-      dead_letters: Type.Array(DeadLetterView, {
-        description: "The changes themselves stay in the feed for as long as it keeps them.",
-      }),
-      next_cursor: Type.Optional(Type.String()),
-      message: Success,
+  replies: succeeding({
+    dead_letters: Type.Array(DeadLetterView, {
+      description: "The changes themselves stay in the feed for as long as it keeps them.",
     }),
-  },
+    next_cursor: Type.Optional(Type.String()),
+  }),
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: StoringServices, context, { params, query }) => {
   const { cursor, limit = 100 } = query;
@@ -228,14 +223,11 @@ const replay = endpoint({
     },
     { additionalProperties: false },
   ),
-  replies: {
-    200: Type.Object({
-      attempt: nullable(Type.Object(ATTEMPT), {
-        description: "The outcome for the dead letter; null for a replay from a position.",
-      }),
-      message: Success,
+  replies: succeeding({
+    attempt: nullable(Type.Object(ATTEMPT), {
+      description: "The outcome for the dead letter; null for a replay from a position.",
     }),
-  },
+  }),
   refusals: ["NOT_FOUND", "GONE", "RATE_LIMITED"],
   takesLong: true,
   waits: true,
@@ -261,19 +253,16 @@ const rotate = endpoint({
   secrets: ["secret"],
   params: OfWebhook,
   body: rotationBody("How long the previous secret signs as well. A day by default."),
-  replies: {
-    200: Type.Object({
-      secret: Type.String({
-        description: "The secret. It is shown once.",
-        examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-      }),
-      previous_secret_until: Type.String({
-        description: "Until when the previous secret signs as well.",
-        examples: [TIME],
-      }),
-      message: Success,
+  replies: succeeding({
+    secret: Type.String({
+      description: "The secret. It is shown once.",
+      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     }),
-  },
+    previous_secret_until: Type.String({
+      description: "Until when the previous secret signs as well.",
+      examples: [TIME],
+    }),
+  }),
   refusals: ["NOT_FOUND", "CONFLICT"],
 }).handledBy(
   async (services: StoringServices & { readonly sealing: Sealing }, context, { params, body }) => {

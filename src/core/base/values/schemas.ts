@@ -70,4 +70,9 @@ export const Success = Type.Literal("success");
 
 export const OnlySuccess = Type.Object({ message: Success });
 
+/** The replies of an endpoint that responds with these members and `message`: see `success`. */
+export const succeeding = <Members extends TProperties>(members: Members) => ({
+  200: Type.Object({ ...members, message: Success }),
+});
+
 export const OfWorkspace = Type.Object({ name: Type.String() });

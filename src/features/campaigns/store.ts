@@ -14,7 +14,7 @@ export async function selectCampaigns(
   database: Queryable,
   workspaceId: number,
   kind: CampaignKind,
-): Promise<(Campaign & Declared)[]> {
+) {
   return database.query<Campaign & Declared>(
     `select campaign_id as id, name, to_jsonb(step_ids) as "stepIds", declared from campaigns
      where workspace_id = $1 and kind = $2 order by name, campaign_id`,
@@ -74,7 +74,7 @@ export async function selectMessageHeads(
   database: Queryable,
   workspaceId: number,
   kind: CampaignKind,
-): Promise<MessageHead[]> {
+) {
   return database.query<MessageHead>(
     `select ${HEAD_COLUMNS} from messages where workspace_id = $1 and kind = $2 order by message_id`,
     [workspaceId, kind],
@@ -82,11 +82,7 @@ export async function selectMessageHeads(
 }
 
 /** The messages of a workspace's campaigns or canvases, by id. */
-export async function selectMessages(
-  database: Queryable,
-  workspaceId: number,
-  kind: CampaignKind,
-): Promise<MessageRow[]> {
+export async function selectMessages(database: Queryable, workspaceId: number, kind: CampaignKind) {
   return database.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where workspace_id = $1 and kind = $2
      order by message_id`,
@@ -94,11 +90,7 @@ export async function selectMessages(
   );
 }
 
-export async function selectMessage(
-  database: Queryable,
-  workspaceId: number,
-  messageId: string,
-): Promise<MessageRow | undefined> {
+export async function selectMessage(database: Queryable, workspaceId: number, messageId: string) {
   const [row] = await database.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where workspace_id = $1 and message_id = $2`,
     [workspaceId, messageId],
@@ -203,7 +195,7 @@ export async function lockCampaign(
   workspaceId: number,
   kind: CampaignKind,
   id: string,
-): Promise<Pick<Campaign, "name" | "stepIds"> | undefined> {
+) {
   const [row] = await tx.query<Pick<Campaign, "name" | "stepIds">>(
     `update campaigns set name = name
      where workspace_id = $1 and kind = $2 and campaign_id = $3

@@ -109,7 +109,7 @@ export async function selectCalls(
   filter: CapturedFilter,
   limit: number,
   mostBytes: number,
-): Promise<(CapturedRow & { readonly found: number })[]> {
+) {
   return database.query<CapturedRow & { readonly found: number }>(
     `select position, captured_at as "capturedAt", method, path, query, body, status, response,
        key_name as "keyName", request_id as "requestId", bytes, found

@@ -199,7 +199,7 @@ export const selectEntries = (
   database: Queryable,
   workspaceId: number,
   { kind, search, beyond, isForward = true, limit, offset = 0 }: WantedEntries,
-): Promise<CatalogueEntry[]> =>
+) =>
   database.query<CatalogueEntry>(
     `select kind, name, sum(seen)::bigint as seen, min(first_seen) as "firstSeen",
        max(last_seen) as "lastSeen",

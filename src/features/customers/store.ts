@@ -16,10 +16,7 @@ const RECOUNT = `workspace_id as "workspaceId", cut, counted, time_zone as zone,
 export const selectRecounts = (database: Queryable): Promise<Recount[]> =>
   database.query(`select ${RECOUNT} from customer_recounts`);
 
-export async function selectRecount(
-  database: Queryable,
-  workspaceId: number,
-): Promise<Recount | undefined> {
+export async function selectRecount(database: Queryable, workspaceId: number) {
   const [row] = await database.query<Recount>(
     `select ${RECOUNT} from customer_recounts where workspace_id = $1`,
     [workspaceId],
@@ -68,10 +65,7 @@ export async function bringCutForward(
 }
 
 /** Locks the counts of a workspace: one transaction at a time writes them. */
-export async function lockRecount(
-  tx: Transaction,
-  workspaceId: number,
-): Promise<Recount | undefined> {
+export async function lockRecount(tx: Transaction, workspaceId: number) {
   const [row] = await tx.query<Recount>(
     `update customer_recounts set revision = revision + 1 where workspace_id = $1 returning ${RECOUNT}`,
     [workspaceId],

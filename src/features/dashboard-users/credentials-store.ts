@@ -82,16 +82,13 @@ export interface StoredPasskey {
 const PASSKEY_COLUMNS = `passkey_id as id, user_id as "userId", name, public_key as "publicKey", counter,
   transports, created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
-export const selectPasskeysOf = (database: Queryable, userId: string): Promise<StoredPasskey[]> =>
+export const selectPasskeysOf = (database: Queryable, userId: string) =>
   database.query<StoredPasskey>(
     `select ${PASSKEY_COLUMNS} from dashboard_passkeys where user_id = $1 order by created_at, passkey_id`,
     [userId],
   );
 
-export async function selectPasskey(
-  database: Queryable,
-  id: string,
-): Promise<StoredPasskey | undefined> {
+export async function selectPasskey(database: Queryable, id: string) {
   const rows = await database.query<StoredPasskey>(
     `select ${PASSKEY_COLUMNS} from dashboard_passkeys where passkey_id = $1`,
     [id],

@@ -8,10 +8,7 @@ export type DeclaredTeam = {
 };
 
 /** All teams of a workspace, however they were created, by name. */
-export async function selectTeams(
-  database: Queryable,
-  workspaceId: number,
-): Promise<(DeclaredTeam & Declared)[]> {
+export async function selectTeams(database: Queryable, workspaceId: number) {
   return database.query<DeclaredTeam & Declared>(
     "select team_id as id, name, declared from teams where workspace_id = $1 order by name",
     [workspaceId],
@@ -48,10 +45,7 @@ export type DeclaredPermissionSet = {
 };
 
 /** All permission sets of a company, however they were created, by name. */
-export async function selectPermissionSets(
-  database: Queryable,
-  companyId: string,
-): Promise<(DeclaredPermissionSet & Declared)[]> {
+export async function selectPermissionSets(database: Queryable, companyId: string) {
   return database.query<DeclaredPermissionSet & Declared>(
     `select name, permissions, declared from permission_sets where company_id = $1
      order by name`,

@@ -32,11 +32,7 @@ export async function insertLink(
 }
 
 /** @returns the link with this hash; undefined if there is none that has not expired. */
-export async function selectLink(
-  database: Queryable,
-  hash: string,
-  now: Date,
-): Promise<StoredLink | undefined> {
+export async function selectLink(database: Queryable, hash: string, now: Date) {
   const rows = await database.query<StoredLink>(
     `select user_id as "userId", is_invitation as "isInvitation", made_by as "madeBy",
        admin_print as "adminPrint"

@@ -13,7 +13,7 @@ export const selectPunycodeUsers = (
   database: Queryable,
   after: string | undefined,
   limit: number,
-): Promise<PunycodeUser[]> =>
+) =>
   database.query<PunycodeUser>(
     `select user_id as id, company_id as "companyId", attributes ->> 'userName' as "userName",
        user_name_key as key

@@ -32,7 +32,7 @@ export async function selectSessions(
   database: Queryable,
   hashes: readonly string[],
   { now, idleSince, adminPrint }: { now: Date; idleSince: Date; adminPrint: string },
-): Promise<SessionRow[]> {
+) {
   const rows = await database.query<SessionRow>(
     `select s.session_hash as hash, s.last_used_at as "lastUsedAt", s.expires_at as "expiresAt",
        s.user_id as "userId", u.attributes,
@@ -82,7 +82,7 @@ export const selectSessionsOf = (
   database: Queryable,
   userId: string | null,
   { now, idleSince, adminPrint }: { now: Date; idleSince: Date; adminPrint: string },
-): Promise<ListedSession[]> =>
+) =>
   database.query<ListedSession>(
     `select session_hash as hash, created_at as "createdAt", last_used_at as "lastUsedAt", way, address, browser
      from dashboard_sessions

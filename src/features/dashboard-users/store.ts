@@ -35,7 +35,7 @@ export async function insertUser(
   attributes: UserAttributes,
   searchable: SearchableForm,
   fromScim: boolean,
-): Promise<User | undefined> {
+) {
   const now = clock.now();
   const id = clock.newId();
   const form = searchable(id, attributes, now, now);
@@ -67,11 +67,7 @@ const documents = (attributes: UserAttributes, searchable: JsonObject) => [
   JSON.stringify(searchable),
 ];
 
-export async function selectUser(
-  database: Queryable,
-  companyId: string,
-  id: string,
-): Promise<User | undefined> {
+export async function selectUser(database: Queryable, companyId: string, id: string) {
   if (!isUuid(id)) return undefined;
   const rows = await database.query<User>(
     `select ${USER_COLUMNS} from dashboard_users where company_id = $1 and user_id = $2`,
@@ -89,7 +85,7 @@ export async function updateUser(
   work: (user: User) => UserAttributes,
   searchable: SearchableForm,
   fromScim: boolean,
-): Promise<User | undefined> {
+) {
   if (!isUuid(id)) return undefined;
   // The update locks the row: see docs/decisions/one-sql-on-three-engines.md.
   const [user] = await tx.query<User>(
@@ -133,7 +129,7 @@ export const selectUsersOfWorkspace = (
   workspaceName: string,
   after: string | undefined,
   limit: number,
-): Promise<User[]> =>
+) =>
   database.query<User>(
     `select ${USER_COLUMNS} from dashboard_users
      where attributes::jsonb @> $1::text::jsonb and ($2::uuid is null or user_id > $2)
@@ -177,7 +173,7 @@ export async function selectPeople(
   database: Queryable,
   companyId: string,
   { text, after, limit }: PeopleQuery,
-): Promise<(User & { readonly key: string })[]> {
+) {
   return database.query<User & { readonly key: string }>(
     `select ${USER_COLUMNS}, user_name_key as key from dashboard_users
      where company_id = $1 and ($2::text is null or user_name_key > $2)

@@ -6,11 +6,7 @@ const COLUMNS = `kind, rows_done as "rowsDone", rows_imported as "rowsImported",
   started_at as "startedAt", updated_at as "updatedAt", last_first_row as "lastFirstRow",
   last_notes as "lastNotes"`;
 
-export async function selectImport(
-  database: Queryable,
-  workspaceId: number,
-  importId: string,
-): Promise<ImportProgress | undefined> {
+export async function selectImport(database: Queryable, workspaceId: number, importId: string) {
   const [row] = await database.query<ImportProgress>(
     `select ${COLUMNS} from imports where workspace_id = $1 and import_id = $2`,
     [workspaceId, importId],

@@ -10,11 +10,7 @@ export interface LinkKey {
 }
 
 /** All keys for a purpose that are still good, the newest first. */
-export const selectLinkKeys = (
-  database: Queryable,
-  purpose: string,
-  now: Date,
-): Promise<LinkKey[]> =>
+export const selectLinkKeys = (database: Queryable, purpose: string, now: Date) =>
   database.query<LinkKey>(
     `select version, secret, good_until as "goodUntil" from link_keys
      where purpose = $1 and (good_until is null or good_until > $2) order by version desc`,
@@ -44,10 +40,7 @@ export async function insertLinkKey(
   );
 }
 
-export const selectSecrets = (
-  database: Queryable,
-  purpose: string,
-): Promise<Pick<LinkKey, "version" | "secret">[]> =>
+export const selectSecrets = (database: Queryable, purpose: string) =>
   database.query<Pick<LinkKey, "version" | "secret">>(
     "select version, secret from link_keys where purpose = $1 order by version",
     [purpose],

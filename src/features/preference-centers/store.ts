@@ -15,10 +15,7 @@ export type CenterSummary = Pick<
 >;
 
 /** The preference centers of a workspace without their pages, by name. */
-export async function selectCenters(
-  database: Queryable,
-  workspaceId: number,
-): Promise<CenterSummary[]> {
+export async function selectCenters(database: Queryable, workspaceId: number) {
   return database.query<CenterSummary>(
     `select center_id as id, name, title, state, declared, created_at as "createdAt",
        updated_at as "updatedAt"
@@ -27,11 +24,7 @@ export async function selectCenters(
   );
 }
 
-export async function selectCenter(
-  database: Queryable,
-  workspaceId: number,
-  id: string,
-): Promise<(PreferenceCenter & { readonly revision: string }) | undefined> {
+export async function selectCenter(database: Queryable, workspaceId: number, id: string) {
   const rows = await database.query<PreferenceCenter & { readonly revision: string }>(
     `select ${ALL_COLUMNS}, revision from preference_centers
      where workspace_id = $1 and center_id = $2`,
@@ -46,7 +39,7 @@ export async function lockCenter(
   workspaceId: number,
   id: string,
   revision: string,
-): Promise<PreferenceCenter | undefined> {
+) {
   const rows = await tx.query<PreferenceCenter>(
     `update preference_centers set revision = $3
      where workspace_id = $1 and center_id = $2 returning ${ALL_COLUMNS}`,
@@ -66,7 +59,7 @@ export async function selectHeads(
   database: Queryable,
   workspaceId: number,
   ids: readonly string[],
-): Promise<CenterHead[]> {
+) {
   return database.query<CenterHead>(
     `select center_id as id, state, revision from preference_centers
      where workspace_id = $1 and center_id = any($2::text[])`,
@@ -74,10 +67,7 @@ export async function selectHeads(
   );
 }
 
-export async function selectDeclaredCenters(
-  tx: Transaction,
-  workspaceId: number,
-): Promise<DeclaredCenter[]> {
+export async function selectDeclaredCenters(tx: Transaction, workspaceId: number) {
   return tx.query<DeclaredCenter>(
     `select ${CONTENT_COLUMNS} from preference_centers where workspace_id = $1 and declared`,
     [workspaceId],
@@ -85,10 +75,7 @@ export async function selectDeclaredCenters(
 }
 
 /** All centers of a workspace with their pages, by name. */
-export const selectWholeCenters = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<DeclaredCenter[]> =>
+export const selectWholeCenters = (database: Queryable, workspaceId: number) =>
   database.query<DeclaredCenter>(
     `select ${CONTENT_COLUMNS} from preference_centers where workspace_id = $1 order by name`,
     [workspaceId],

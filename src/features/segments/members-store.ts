@@ -180,7 +180,7 @@ export async function selectCandidates(
   among: { readonly filter: Filter; readonly which: "possible" | "open" } | undefined,
   { first, last }: { readonly first: readonly Leaf[]; readonly last: readonly Leaf[] },
   now: Date,
-): Promise<Candidate[]> {
+) {
   const { parameters, values, from } = writing(portion, workspaceId, now);
   const bounds = first.map((leaf) => leaf.sql(values));
   // In lists: the engine finds a column of a statement by going through all of them.

@@ -14,10 +14,7 @@ export interface SegmentRow {
 
 export type StoredSegment = SegmentRow & { readonly createdAt: Date; readonly updatedAt: Date };
 
-export const selectSegments = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<StoredSegment[]> =>
+export const selectSegments = (database: Queryable, workspaceId: number) =>
   database.query<StoredSegment>(
     `select segment_id as id, name, description, to_jsonb(tags) as tags, filter, declared,
        created_at as "createdAt", updated_at as "updatedAt"
@@ -113,7 +110,7 @@ export const selectSizes = (
   id: string,
   from: string,
   to: string,
-): Promise<SizeOfDay[]> =>
+) =>
   database.query<SizeOfDay>(
     `select to_char(day, 'YYYY-MM-DD') as day, size from segment_sizes
      where workspace_id = $1 and segment_id = $2 and day between $3::date and $4::date order by day`,
@@ -206,11 +203,7 @@ export async function insertCount(
   );
 }
 
-export async function selectCount(
-  database: Queryable,
-  workspaceId: number,
-  id: string,
-): Promise<ExactCount | undefined> {
+export async function selectCount(database: Queryable, workspaceId: number, id: string) {
   const [row] = await database.query<ExactCount>(
     `select ${COUNT} from segment_counts where workspace_id = $1 and count_id = $2`,
     [workspaceId, id],
@@ -224,7 +217,7 @@ export const selectCounts = (
   workspaceId: number,
   segmentId: string | undefined,
   atMost: number,
-): Promise<ExactCount[]> =>
+) =>
   database.query<ExactCount>(
     `select ${COUNT} from segment_counts
      where workspace_id = $1 and ($2::text is null or segment_id = $2::text::uuid)
@@ -240,10 +233,7 @@ export interface CountedSize {
 }
 
 /** The last exact count of each segment whose filter has not changed since. */
-export const selectCountedSizes = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<CountedSize[]> =>
+export const selectCountedSizes = (database: Queryable, workspaceId: number) =>
   database.query<CountedSize>(
     `select distinct on (c.segment_id) c.segment_id as id, c.total, c.matching, c.finished_at as at
      from segment_counts c join segments s on s.workspace_id = c.workspace_id and s.segment_id = c.segment_id
@@ -253,10 +243,7 @@ export const selectCountedSizes = (
   );
 
 /** The counts of a workspace that have not ended, the oldest first. */
-export const selectRunningCounts = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<ExactCount[]> =>
+export const selectRunningCounts = (database: Queryable, workspaceId: number) =>
   database.query<ExactCount>(
     `select ${COUNT} from segment_counts where workspace_id = $1 and status = 'running'
      order by started_at, count_id`,

@@ -3,10 +3,7 @@ import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Declared } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
-export async function selectLocales(
-  database: Queryable,
-  workspaceId: number,
-): Promise<(Locale & Declared)[]> {
+export async function selectLocales(database: Queryable, workspaceId: number) {
   return database.query<Locale & Declared>(
     `select locale_id as id, name, country, language, locale_key as "localeKey", declared
      from locales where workspace_id = $1

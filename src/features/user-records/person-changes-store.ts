@@ -21,7 +21,7 @@ export const selectPersonBatches = (
   database: Queryable,
   workspaceId: number,
   { bucket, epoch, after, tag, since, until, limit }: PersonBatches,
-): Promise<PersonBatch[]> =>
+) =>
   database.query<PersonBatch>(
     `select ${PLACE}, body from change_batches
      where workspace_id = $1 and bucket = $2::smallint and position > $3 and epoch = $4

@@ -14,7 +14,7 @@ export async function selectStandingGroupStates(
   database: Queryable,
   workspaceId: number,
   profileId: string,
-): Promise<StandingGroupState[]> {
+) {
   return database.query<StandingGroupState>(
     `select group_id as "groupId", state, changed_at as "changedAt" from group_states
      where workspace_id = $1 and profile_id = $2 and bucket = $3 order by group_id`,

@@ -25,7 +25,7 @@ export async function selectIdentifierRange(
   database: Queryable,
   workspaceId: number,
   { kind, ...range }: IdentifierRange,
-): Promise<FoundIdentifier[]> {
+) {
   const isShared = kind === "email" || kind === "phone";
   const { isWithin, order, parameters } = rangeSql("value", range, isShared);
   return database.query<FoundIdentifier>(
@@ -77,7 +77,7 @@ export async function selectAddedRange(
   database: Queryable,
   workspaceId: number,
   { isDescending = false, after, limit }: Omit<IdentifierRange, "kind">,
-): Promise<AddedUser[]> {
+) {
   const behind = after ? `and profile_id ${isDescending ? "<" : ">"} $3::uuid` : "";
   return database.query<AddedUser>(
     `select 'added' as kind, profile_id::text as value, profile_id as "profileId" from profiles
@@ -125,7 +125,7 @@ export async function selectNameRange(
   database: Queryable,
   workspaceId: number,
   { kind, ...range }: NameRange,
-): Promise<FoundName[]> {
+) {
   const { value, where } = NAME_INDEXES[kind];
   const { isWithin, order, parameters } = rangeSql(value, range, true);
   return database.query<FoundName>(

@@ -12,7 +12,7 @@ export async function selectEventsBefore(
   workspaceId: number,
   profileId: string,
   range: TimelineRange,
-): Promise<TimedEvent[]> {
+) {
   return database.query<TimedEvent>(
     `select event_id as id, name, occurred_at as time, app_id as "appId", properties from events
      where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${within("occurred_at", "event_id", range)}
@@ -31,7 +31,7 @@ export async function selectPurchasesBefore(
   workspaceId: number,
   profileId: string,
   range: TimelineRange,
-): Promise<TimedPurchase[]> {
+) {
   return database.query<TimedPurchase>(
     `select purchase_id as id, product_id as "productId", currency, price, quantity,
        occurred_at as time, app_id as "appId", properties
@@ -48,7 +48,7 @@ export async function selectMessagesBefore(
   workspaceId: number,
   profileId: string,
   range: TimelineRange,
-): Promise<SentMessage[]> {
+) {
   const id = 'message_id collate "C"';
   return database.query<SentMessage>(
     `select message_id as "messageId", channel, sent_at as "sentAt", details from message_history

@@ -16,19 +16,13 @@ export interface StoredConnection {
 
 const COLUMNS = `name, type, to_jsonb(workspaces) as workspaces, settings, sealed, declared`;
 
-export const selectConnections = (
-  database: Queryable,
-  companyId: string,
-): Promise<StoredConnection[]> =>
+export const selectConnections = (database: Queryable, companyId: string) =>
   database.query<StoredConnection>(
     `select ${COLUMNS} from connections where company_id = $1 order by name`,
     [companyId],
   );
 
-export const selectConnectionsOf = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<(StoredConnection & { readonly companyId: string })[]> =>
+export const selectConnectionsOf = (database: Queryable, workspaceId: number) =>
   database.query<StoredConnection & { readonly companyId: string }>(
     `select ${COLUMNS}, company_id as "companyId" from connections
      where company_id = (select company_id from workspaces where workspace_id = $1)
@@ -92,7 +86,7 @@ interface SealedRow {
   readonly sealed: string;
 }
 
-export const selectSealedConnections = (database: Queryable): Promise<SealedRow[]> =>
+export const selectSealedConnections = (database: Queryable) =>
   database.query<SealedRow>(
     `select company_id as "companyId", name, sealed from connections where sealed is not null
      order by company_id, name`,

@@ -129,7 +129,7 @@ export async function selectLogBeyond(
   entryId: string | undefined,
   isForward: boolean,
   atMost: number,
-): Promise<LogEntry[]> {
+) {
   const [beyond, order] = isForward ? [">", "asc"] : ["<", "desc"];
   return database.query<LogEntry>(
     `select entry_id as id, outcome, identity, updated_at as "updatedAt", field, code, message
@@ -192,7 +192,7 @@ export async function selectRunsSince(
   workspaceId: number,
   since: Date,
   atMost: number,
-): Promise<RunRows[]> {
+) {
   return database.query<RunRows>(
     `select integration_id as "integrationId", started_at as "startedAt", status,
        rows_synced as "rowsSynced", rows_failed as "rowsFailed"

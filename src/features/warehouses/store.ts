@@ -8,10 +8,7 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
   to_jsonb(contact_emails) as "contactEmails", schedule, schedule_time_zone as "scheduleTimeZone", retry, warehouse`;
 
-export async function selectDeclaredIntegrations(
-  tx: Transaction,
-  workspaceId: number,
-): Promise<StoredIntegration[]> {
+export async function selectDeclaredIntegrations(tx: Transaction, workspaceId: number) {
   return tx.query<StoredIntegration>(
     `select ${INTEGRATION_COLUMNS} from integrations where workspace_id = $1 and declared`,
     [workspaceId],
@@ -22,7 +19,7 @@ export async function selectIntegrationsById(
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
-): Promise<StoredIntegration[]> {
+) {
   if (ids.length === 0) return [];
   return tx.query<StoredIntegration>(
     `select ${INTEGRATION_COLUMNS} from integrations
@@ -71,7 +68,7 @@ interface WarehouseRow extends Pick<StoredIntegration, "id" | "warehouse"> {
   readonly workspaceId: number;
 }
 
-export const selectWarehouses = (database: Queryable): Promise<WarehouseRow[]> =>
+export const selectWarehouses = (database: Queryable) =>
   database.query<WarehouseRow>(
     `select workspace_id as "workspaceId", integration_id as id, warehouse from integrations
      where warehouse->'connection' is null order by workspace_id, integration_id`,
@@ -118,11 +115,7 @@ const WITH_LAST_RUN = `select ${INTEGRATION_COLUMNS}, workspace_id as "workspace
       and sync_runs.integration_id = integrations.integration_id
     order by run_id desc limit 1) last_run on true`;
 
-export async function selectIntegration(
-  database: Queryable,
-  workspaceId: number,
-  id: string,
-): Promise<IntegrationRow | undefined> {
+export async function selectIntegration(database: Queryable, workspaceId: number, id: string) {
   const [row] = await database.query<IntegrationRow>(
     `${WITH_LAST_RUN} where workspace_id = $1 and integration_id = $2`,
     [workspaceId, id],
@@ -130,10 +123,7 @@ export async function selectIntegration(
   return row;
 }
 
-export async function selectIntegrations(
-  database: Queryable,
-  workspaceId: number,
-): Promise<IntegrationRow[]> {
+export async function selectIntegrations(database: Queryable, workspaceId: number) {
   return database.query<IntegrationRow>(`${WITH_LAST_RUN} where workspace_id = $1 order by name`, [
     workspaceId,
   ]);
@@ -155,7 +145,7 @@ export async function selectIntegrationsNamed(
   database: Queryable,
   { name, workspaceId, after }: IntegrationFilter,
   atMost: number,
-): Promise<IntegrationRow[]> {
+) {
   return database.query<IntegrationRow>(
     `${WITH_LAST_RUN} where ($1::text is null or name = $1)
        and ($2::int is null or workspace_id = $2)
@@ -172,7 +162,7 @@ export async function selectIntegrationsBeyond(
   name: string | undefined,
   isForward: boolean,
   atMost: number,
-): Promise<IntegrationRow[]> {
+) {
   const [beyond, order] = isForward ? [">", "asc"] : ["<", "desc"];
   return database.query<IntegrationRow>(
     `${WITH_LAST_RUN} where workspace_id = $1 and ($2::text is null or name ${beyond} $2)
@@ -227,7 +217,7 @@ export async function selectRun(
   workspaceId: number,
   integrationId: string,
   runId: string,
-): Promise<RunRow | undefined> {
+) {
   const [row] = await database.query<RunRow>(
     `select ${RUN_COLUMNS} from sync_runs
      where workspace_id = $1 and integration_id = $2 and run_id = $3`,
@@ -244,7 +234,7 @@ export async function selectRunsBeyond(
   runId: string | undefined,
   isForward: boolean,
   atMost: number,
-): Promise<RunRow[]> {
+) {
   const [beyond, order] = isForward ? ["<", "desc"] : [">", "asc"];
   return database.query<RunRow>(
     `select ${RUN_COLUMNS} from sync_runs

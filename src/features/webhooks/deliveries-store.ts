@@ -68,7 +68,7 @@ export const selectDeliveries = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
   limit: number,
-): Promise<Delivery[]> =>
+) =>
   database.query<Delivery>(
     `select delivery_id as id, message_id as "messageId", kind, changes,
        first_change_id as "firstChangeId", attempt, at, duration_ms as "durationMs", outcome, status,
@@ -140,7 +140,7 @@ export const selectDeadLetters = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
   { before, limit }: { readonly before: string | undefined; readonly limit: number },
-): Promise<DeadLetter[]> =>
+) =>
   database.query<DeadLetter>(
     `select ${LETTER} from webhook_dead_letters
      where workspace_id = $1 and webhook_id = $2 and ($3::uuid is null or dead_letter_id < $3)
@@ -152,7 +152,7 @@ export async function selectDeadLetter(
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
   id: string,
-): Promise<DeadLetter | undefined> {
+) {
   const [row] = await database.query<DeadLetter>(
     `select ${LETTER} from webhook_dead_letters
      where workspace_id = $1 and webhook_id = $2 and dead_letter_id = $3::uuid`,

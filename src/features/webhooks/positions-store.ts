@@ -55,7 +55,7 @@ export interface ActiveWorkspace {
 }
 
 /** The workspaces with active webhooks, when one last changed, and whether work is due there. */
-export const selectActive = (database: Queryable, times: Times): Promise<ActiveWorkspace[]> =>
+export const selectActive = (database: Queryable, times: Times) =>
   database.query<ActiveWorkspace>(
     `select w.workspace_id as "workspaceId", max(w.changed_at) as "changedAt",
        bool_or(exists (
@@ -69,11 +69,7 @@ export const selectActive = (database: Queryable, times: Times): Promise<ActiveW
   );
 
 /** Partitions in which the webhooks of some workspaces could continue. */
-export const selectFree = (
-  database: Queryable,
-  workspaceIds: readonly number[],
-  times: Times,
-): Promise<PartitionPosition[]> =>
+export const selectFree = (database: Queryable, workspaceIds: readonly number[], times: Times) =>
   database.query<PartitionPosition>(
     `select ${POSITION} from webhook_positions p
      where workspace_id = any($4::int[]) and ${isFree("$1", "$2", "$3")}
@@ -100,7 +96,7 @@ export const claimPositions = (
   partitions: readonly number[],
   { holder, leasedUntil }: Claim,
   times: Times,
-): Promise<PartitionPosition[]> =>
+) =>
   database.query<PartitionPosition>(
     `update webhook_positions set holder = $1::uuid, leased_until = $2
      where workspace_id = $3 and webhook_id = $4 and is_replay = $5::boolean and partition in (
@@ -233,10 +229,7 @@ export async function restartPositions(
   );
 }
 
-export const selectLive = (
-  database: Queryable,
-  { workspaceId, webhookId }: WebhookKey,
-): Promise<PartitionPosition[]> =>
+export const selectLive = (database: Queryable, { workspaceId, webhookId }: WebhookKey) =>
   database.query<PartitionPosition>(
     `select ${POSITION} from webhook_positions
      where workspace_id = $1 and webhook_id = $2 and not is_replay order by partition`,
@@ -254,7 +247,7 @@ export interface Behind extends WebhookKey {
  *
  * @param workspaceId by default all workspaces.
  */
-export const selectBehind = (database: Queryable, workspaceId?: number): Promise<Behind[]> =>
+export const selectBehind = (database: Queryable, workspaceId?: number) =>
   database.query<Behind>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId",
        min(behind_since) as since, min(failing_since) as "failingSince"

@@ -5,19 +5,13 @@ const COLUMNS = `webhook_id as id, name, url, to_jsonb(types) as types,
   to_jsonb(contact_emails) as "contactEmails", state, secret, previous_secret as "previousSecret",
   previous_until as "previousUntil", paused_reason as "pausedReason", declared`;
 
-export const selectWebhooks = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<StoredWebhook[]> =>
+export const selectWebhooks = (database: Queryable, workspaceId: number) =>
   database.query<StoredWebhook>(
     `select ${COLUMNS} from webhooks where workspace_id = $1 order by webhook_id`,
     [workspaceId],
   );
 
-export async function selectWebhook(
-  database: Queryable,
-  { workspaceId, webhookId }: WebhookKey,
-): Promise<StoredWebhook | undefined> {
+export async function selectWebhook(database: Queryable, { workspaceId, webhookId }: WebhookKey) {
   const [row] = await database.query<StoredWebhook>(
     `select ${COLUMNS} from webhooks where workspace_id = $1 and webhook_id = $2`,
     [workspaceId, webhookId],
@@ -105,7 +99,7 @@ export interface SealedSecret extends WebhookKey {
   readonly sealed: string;
 }
 
-export const selectSecrets = (database: Queryable): Promise<SealedSecret[]> =>
+export const selectSecrets = (database: Queryable) =>
   database.query<SealedSecret>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId", false as "isPrevious",
        secret as sealed from webhooks

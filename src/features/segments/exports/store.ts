@@ -99,11 +99,7 @@ export const selectRunning = (tx: Queryable, now: Date): Promise<RunningExport[]
     [now],
   );
 
-export async function selectExport(
-  tx: Queryable,
-  workspaceId: number,
-  id: string,
-): Promise<StoredExport | undefined> {
+export async function selectExport(tx: Queryable, workspaceId: number, id: string) {
   const [row] = await tx.query<StoredExport>(
     `select ${EXPORT} from segment_exports where workspace_id = $1 and export_id = $2`,
     [workspaceId, id],
@@ -111,11 +107,7 @@ export async function selectExport(
   return row;
 }
 
-export async function selectExportOf(
-  tx: Queryable,
-  tokenHash: string,
-  now: Date,
-): Promise<StoredExport | undefined> {
+export async function selectExportOf(tx: Queryable, tokenHash: string, now: Date) {
   const [row] = await tx.query<StoredExport>(
     `select ${EXPORT} from segment_exports where token_hashes @> array[$1::text] and expires_at > $2`,
     [tokenHash, now],

@@ -43,12 +43,12 @@ export const SEEDED: readonly SeededFault[] = [
     rule: "the progress of a sync is committed with its rows",
     file: "features/warehouses/write-rows.ts",
     find:
-      "updateProgress(tx, workspaceId, integrationId, boundary.through),\n" +
-      "            upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),",
+      "updateProgress(tx, key, boundary.through),\n" +
+      "            upsertBoundary(tx, key, boundary),",
     replace:
       "void setTimeout(() => services.database.transaction(async (other) => { " +
-      "await updateProgress(other, workspaceId, integrationId, boundary.through); " +
-      "await upsertBoundary(other, workspaceId, integrationId, boundary, readingId); }).catch(() => {}), " +
+      "await updateProgress(other, key, boundary.through); " +
+      "await upsertBoundary(other, key, boundary); }).catch(() => {}), " +
       `${LATE_MS}),`,
   },
   {

@@ -18,7 +18,9 @@ test("the run of a sync is kept for one year", async () => {
   const ages = [29, 31, 364, 366];
   const runs = new Map<string, number>(ages.map((age) => [randomUUID(), age]));
   await database.transaction(async (tx) => {
-    for (const [id, age] of runs) await insertRun(tx, 1, integrationId, id, daysAgo(age));
+    for (const [runId, age] of runs) {
+      await insertRun(tx, { workspaceId: 1, integrationId, runId }, daysAgo(age));
+    }
   });
   await sweepSyncs(database, NOW);
   const kept = await selectRunsBeyond(database, 1, integrationId, undefined, true, 10);

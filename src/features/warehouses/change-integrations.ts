@@ -3,12 +3,12 @@ import { removeSchedules, setSchedules } from "../../core/admin/jobs/schedule.ts
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { isDuplicate, type Transaction } from "../../core/database/database.ts";
-import { forgetProgress, forgetRuns } from "./forget.ts";
 import { type Integration, SYNC_JOB } from "./integration.ts";
 import { placeOf } from "./sources/kinds.ts";
 import {
   abandonRuns,
   deleteIntegrations,
+  forget,
   selectIntegrationsById,
   upsertIntegrations,
 } from "./store.ts";
@@ -68,8 +68,8 @@ async function remove(
 ): Promise<void> {
   if (ids.length === 0) return;
   await withdraw(tx, workspaceId, SYNC_JOB, ids);
-  await forgetProgress(tx, workspaceId, ids);
-  await forgetRuns(tx, workspaceId, ids);
+  await forget(tx, "progress", workspaceId, ids);
+  await forget(tx, "runs", workspaceId, ids);
   await deleteIntegrations(tx, workspaceId, ids);
 }
 
@@ -95,7 +95,7 @@ async function startAfresh(
   if (ids.length === 0) return;
   await withdraw(tx, workspaceId, SYNC_JOB, ids);
   await abandonRuns(tx, workspaceId, ids, "The integration was changed while it ran.", now);
-  await forgetProgress(tx, workspaceId, ids);
+  await forget(tx, "progress", workspaceId, ids);
 }
 
 async function save(

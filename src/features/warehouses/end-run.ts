@@ -38,17 +38,17 @@ export function endingOf(strays: Strays | undefined): Ending {
  */
 export async function endRun(services: SyncServices, run: Run, ending: Ending): Promise<void> {
   const { database, clock, log, metrics } = services;
-  const { job, workspace, integration } = run;
+  const { job, workspace, integration, key } = run;
   const ended = await withRetries(database, async (tx) => {
     await job.finish(tx);
     const now = clock.now();
     const entries = ending.strays?.examples.map((row) => strayEntry(row, clock.newId())) ?? [];
-    await insertLogEntries(tx, workspace.id, integration.id, job.id, entries, now);
+    await insertLogEntries(tx, key, entries, now);
     const failed = ending.strays?.unreadable ?? 0;
-    const counted = (await selectRun(tx, workspace.id, integration.id, job.id)) as RunRow;
+    const counted = (await selectRun(tx, key)) as RunRow;
     const status = ending.status ?? statusOf(counted.rowsSynced, counted.rowsFailed + failed);
     const { message } = ending;
-    await finishRun(tx, workspace.id, integration.id, job.id, { status, message, failed, now });
+    await finishRun(tx, key, { status, message, failed, now });
     if (status !== "success" && integration.contactEmails.length > 0) {
       const subject = integration.id;
       await enqueueMail(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });

@@ -3,27 +3,8 @@ import type { Retained } from "../../core/admin/retention/retention.ts";
 import { earlier } from "../../core/base/clock.ts";
 import type { Database, Transaction } from "../../core/database/database.ts";
 import { SYNC_JOB } from "./integration.ts";
-import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
-import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
-
-/** Starts integrations from the beginning: progress over their rows is forgotten. */
-export async function forgetProgress(
-  tx: Transaction,
-  workspaceId: number,
-  integrationIds: readonly string[] | undefined,
-): Promise<void> {
-  await clearProgress(tx, workspaceId, integrationIds);
-  await deleteBoundary(tx, workspaceId, integrationIds);
-}
-
-export async function forgetRuns(
-  tx: Transaction,
-  workspaceId: number,
-  integrationIds: readonly string[] | undefined,
-): Promise<void> {
-  await deleteRuns(tx, workspaceId, integrationIds);
-  await deleteLog(tx, workspaceId, integrationIds);
-}
+import { deleteOldLog } from "./progress-store.ts";
+import { deleteRunsBefore, forget } from "./store.ts";
 
 /**
  * A reset discards all sync progress. A running sync can commit nothing afterwards, so this happens
@@ -31,8 +12,8 @@ export async function forgetRuns(
  */
 export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<void> {
   await withdraw(tx, workspaceId, SYNC_JOB);
-  await forgetProgress(tx, workspaceId, undefined);
-  await forgetRuns(tx, workspaceId, undefined);
+  await forget(tx, "progress", workspaceId);
+  await forget(tx, "runs", workspaceId);
 }
 
 const ROWS_AT_ONCE = 1_000;

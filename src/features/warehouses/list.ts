@@ -138,9 +138,10 @@ export async function getRun(
   integrationId: string,
   runId: string,
 ): Promise<RunRow> {
-  const { id } = await getIntegration(services, workspace, integrationId);
+  await getIntegration(services, workspace, integrationId);
   if (!isUuid(runId)) throw new Problem("INVALID_REQUEST", "Invalid run ID");
-  const run = await selectRun(services.database, workspace.id, id, runId);
+  const key = { workspaceId: workspace.id, integrationId, runId };
+  const run = await selectRun(services.database, key);
   if (!run) throw new Problem("NOT_FOUND", "Run not found");
   return run;
 }
@@ -156,15 +157,15 @@ export async function listRunRows(
   path: string,
   cursor: string | undefined,
 ): Promise<Page<LogEntry>> {
-  const run = await getRun(services, workspace, integrationId, runId);
+  await getRun(services, workspace, integrationId, runId);
+  const key = { workspaceId: workspace.id, integrationId, runId };
   return readPage<LogEntry>(
     {
       path,
       pageSize: LOG_PAGE_SIZE,
       keyOf: (entry) => entry.id,
       isKey: isUuid,
-      select: (...beyond) =>
-        selectLogBeyond(services.database, workspace.id, integrationId, run.id, ...beyond),
+      select: (...beyond) => selectLogBeyond(services.database, key, ...beyond),
     },
     cursor,
   );

@@ -21,7 +21,7 @@ async function write(
   const runs = await selectRunsBeyond(database, workspaceId, integrationId, undefined, true, 100);
   const run = await runs.find(({ status }) => status !== "running" && status !== "success");
   if (!workspace || !integration || !run) return undefined;
-  const summary = await selectLogSummary(database, workspaceId, integrationId, run.id);
+  const summary = await selectLogSummary(database, { workspaceId, integrationId, runId: run.id });
   const lines = [
     `The sync ${quoted(integration.name)} of the workspace ${quoted(workspace.name)} ended as ${run.status}.`,
     "",

@@ -1,17 +1,20 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Boundary, BoundaryCount } from "./boundary.ts";
-import type { RunRow } from "./store.ts";
+import { OF_RUN, ofRun, type RunKey, type RunRow } from "./store.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
 
-/** The rows at the boundary, by hash; `seen` counts the rows that the reading `readingId` saw. */
+/** A reading of the source of an integration: `readingId` is new each time the source is opened. */
+export interface ReadingKey extends Omit<RunKey, "runId"> {
+  readonly readingId: string;
+}
+
+/** The rows at the boundary, by hash; `seen` counts the rows that this reading saw. */
 export async function selectBoundary(
   database: Queryable,
-  workspaceId: number,
-  integrationId: string,
+  { workspaceId, integrationId, readingId }: ReadingKey,
   hashes: readonly string[],
-  readingId: string,
 ): Promise<Map<string, BoundaryCount>> {
   if (hashes.length === 0) return new Map();
   const rows = await database.query<BoundaryCount & { hash: string }>(
@@ -26,13 +29,15 @@ export async function selectBoundary(
 /** Saves the counts of the rows at the boundary; the counts of an earlier boundary are deleted. */
 export async function upsertBoundary(
   tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
+  { workspaceId, integrationId, readingId }: ReadingKey,
   { counts, hasMoved }: Boundary,
-  readingId: string,
 ): Promise<void> {
-  if (hasMoved) await deleteBoundary(tx, workspaceId, [integrationId]);
-  const rows = [...counts];
+  if (hasMoved) {
+    await tx.query("delete from boundary_rows where workspace_id = $1 and integration_id = $2", [
+      workspaceId,
+      integrationId,
+    ]);
+  }
   await tx.query(
     `insert into boundary_rows
        (workspace_id, integration_id, row_hash, processed, seen, seen_by)
@@ -44,38 +49,17 @@ export async function upsertBoundary(
       workspaceId,
       integrationId,
       readingId,
-      rows.map(([hash]) => hash),
-      rows.map(([, count]) => count.processed),
-      rows.map(([, count]) => count.seen),
+      [...counts.keys()],
+      ...listsOf([...counts.values()], "processed", "seen"),
     ],
   );
 }
 
-/** Forgets boundaries, of the whole workspace if no integrations are given. */
-export async function deleteBoundary(
-  tx: Transaction,
-  workspaceId: number,
-  integrationIds: readonly string[] | undefined,
-): Promise<void> {
-  await tx.query(
-    `delete from boundary_rows
-     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
-    [workspaceId, integrationIds ?? null],
-  );
-}
-
 /** Adds the bytes that a warehouse has scanned for a run. */
-export async function addScanned(
-  database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-  bytes: number,
-): Promise<void> {
+export async function addScanned(database: Queryable, key: RunKey, bytes: number): Promise<void> {
   await database.query(
-    `update sync_runs set bytes_scanned = coalesce(bytes_scanned, 0) + $4
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [workspaceId, integrationId, runId, bytes],
+    `update sync_runs set bytes_scanned = coalesce(bytes_scanned, 0) + $4 where ${OF_RUN}`,
+    [...ofRun(key), bytes],
   );
 }
 
@@ -95,9 +79,7 @@ export interface LogEntry {
 
 export async function insertLogEntries(
   tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
+  key: RunKey,
   entries: readonly LogEntry[],
   now: Date,
 ): Promise<void> {
@@ -109,9 +91,7 @@ export async function insertLogEntries(
      from unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
        $11::text[]) as new (id, outcome, identity, updated_at, field, code, message)`,
     [
-      workspaceId,
-      integrationId,
-      runId,
+      ...ofRun(key),
       now,
       ...listsOf(entries, "id", "outcome"),
       entries.map((entry) => JSON.stringify(entry.identity)),
@@ -123,9 +103,7 @@ export async function insertLogEntries(
 /** The log of a run in its order, beyond an entry; nearest first, so backwards where not forward. */
 export async function selectLogBeyond(
   database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
+  key: RunKey,
   entryId: string | undefined,
   isForward: boolean,
   atMost: number,
@@ -133,39 +111,18 @@ export async function selectLogBeyond(
   const [beyond, order] = isForward ? [">", "asc"] : ["<", "desc"];
   return database.query<LogEntry>(
     `select entry_id as id, outcome, identity, updated_at as "updatedAt", field, code, message
-     from row_log
-     where workspace_id = $1 and integration_id = $2 and run_id = $3
-       and ($4::uuid is null or entry_id ${beyond} $4::uuid)
+     from row_log where ${OF_RUN} and ($4::uuid is null or entry_id ${beyond} $4::uuid)
      order by entry_id ${order} limit $5`,
-    [workspaceId, integrationId, runId, entryId ?? null, atMost],
+    [...ofRun(key), entryId ?? null, atMost],
   );
 }
 
 /** How often each reason occurs in the log of a run, the most frequent first. */
-export async function selectLogSummary(
-  database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-): Promise<{ code: string; field: string | null; count: number }[]> {
-  return database.query(
-    `select code, field, count(*) as count from row_log
-     where workspace_id = $1 and integration_id = $2 and run_id = $3 and outcome = 'failed'
+export async function selectLogSummary(database: Queryable, key: RunKey) {
+  return database.query<{ code: string; field: string | null; count: number }>(
+    `select code, field, count(*) as count from row_log where ${OF_RUN} and outcome = 'failed'
      group by code, field order by count(*) desc, code, field limit 20`,
-    [workspaceId, integrationId, runId],
-  );
-}
-
-/** Removes logs, of the whole workspace if no integrations are given. */
-export async function deleteLog(
-  tx: Transaction,
-  workspaceId: number,
-  integrationIds: readonly string[] | undefined,
-): Promise<void> {
-  await tx.query(
-    `delete from row_log
-     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
-    [workspaceId, integrationIds ?? null],
+    ofRun(key),
   );
 }
 

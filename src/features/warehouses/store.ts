@@ -195,33 +195,36 @@ const RUN_COLUMNS = `run_id as id, status, message, started_at as "startedAt",
   rows_expected as "rowsExpected", rows_read as "rowsRead", rows_synced as "rowsSynced",
   rows_skipped as "rowsSkipped", rows_failed as "rowsFailed", bytes_scanned as "bytesScanned"`;
 
+/** A run of an integration: its id is that of its job. */
+export interface RunKey {
+  readonly workspaceId: number;
+  readonly integrationId: string;
+  readonly runId: string;
+}
+
+export const OF_RUN = "workspace_id = $1 and integration_id = $2 and run_id = $3";
+
+export const ofRun = ({ workspaceId, integrationId, runId }: RunKey) => [
+  workspaceId,
+  integrationId,
+  runId,
+];
+
 /** Begins a run, or resumes an earlier one. */
-export async function insertRun(
-  tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-  now: Date,
-): Promise<void> {
+export async function insertRun(tx: Transaction, key: RunKey, now: Date): Promise<void> {
   await tx.query(
     `insert into sync_runs (workspace_id, integration_id, run_id, status, started_at, rows_read,
        rows_synced, rows_skipped, rows_failed)
      values ($1, $2, $3, 'running', $4, 0, 0, 0, 0)
      on conflict (workspace_id, integration_id, run_id) do nothing`,
-    [workspaceId, integrationId, runId, now],
+    [...ofRun(key), now],
   );
 }
 
-export async function selectRun(
-  database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-) {
+export async function selectRun(database: Queryable, key: RunKey) {
   const [row] = await database.query<RunRow>(
-    `select ${RUN_COLUMNS} from sync_runs
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [workspaceId, integrationId, runId],
+    `select ${RUN_COLUMNS} from sync_runs where ${OF_RUN}`,
+    ofRun(key),
   );
   return row;
 }
@@ -248,16 +251,14 @@ export async function selectRunsBeyond(
 /** Records how many rows are left, and what the run waits for. */
 export async function updateRun(
   database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
+  key: RunKey,
   change: { readonly rowsToCome: number | null; readonly message: string | null },
 ): Promise<void> {
   await database.query(
     `update sync_runs set message = $4,
        rows_expected = case when $5::bigint is null then rows_expected else rows_read + $5 end
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [workspaceId, integrationId, runId, change.message, change.rowsToCome],
+     where ${OF_RUN}`,
+    [...ofRun(key), change.message, change.rowsToCome],
   );
 }
 
@@ -271,34 +272,21 @@ export interface RowCounts {
 /** Adds the rows that a run has read, and its progress. */
 export async function addToRun(
   tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-  counts: RowCounts,
+  key: RunKey,
+  { read, synced, skipped, failed }: RowCounts,
   through: string,
 ): Promise<void> {
   await tx.query(
     `update sync_runs set rows_read = rows_read + $4, rows_synced = rows_synced + $5,
        rows_skipped = rows_skipped + $6, rows_failed = rows_failed + $7, processed_through = $8
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [
-      workspaceId,
-      integrationId,
-      runId,
-      counts.read,
-      counts.synced,
-      counts.skipped,
-      counts.failed,
-      through,
-    ],
+     where ${OF_RUN}`,
+    [...ofRun(key), read, synced, skipped, failed, through],
   );
 }
 
 export async function finishRun(
   tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
+  key: RunKey,
   end: {
     readonly status: JobStatus;
     readonly message: string | null;
@@ -310,8 +298,8 @@ export async function finishRun(
   await tx.query(
     `update sync_runs set status = $4, message = $5, rows_failed = rows_failed + $6,
        finished_at = $7
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [workspaceId, integrationId, runId, end.status, end.message, end.failed, end.now],
+     where ${OF_RUN}`,
+    [...ofRun(key), end.status, end.message, end.failed, end.now],
   );
 }
 
@@ -331,8 +319,7 @@ export async function abandonRuns(
 
 export async function updateProgress(
   tx: Transaction,
-  workspaceId: number,
-  integrationId: string,
+  { workspaceId, integrationId }: Omit<RunKey, "runId">,
   through: string,
 ): Promise<void> {
   await tx.query(
@@ -342,30 +329,25 @@ export async function updateProgress(
   );
 }
 
-/** Starts integrations from the beginning; without ids, all integrations of the workspace. */
-export async function clearProgress(
-  tx: Transaction,
-  workspaceId: number,
-  integrationIds: readonly string[] | undefined,
-): Promise<void> {
-  await tx.query(
-    `update integrations set processed_through = null
-     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
-    [workspaceId, integrationIds ?? null],
-  );
-}
+const FORGOTTEN = {
+  progress: ["update integrations set processed_through = null", "delete from boundary_rows"],
+  runs: ["delete from sync_runs", "delete from row_log"],
+} as const;
 
-/** Removes runs, of the whole workspace if no integrations are given. */
-export async function deleteRuns(
+/** Forgets how far integrations are, or their runs; without ids, those of the whole workspace. */
+export async function forget(
   tx: Transaction,
+  what: keyof typeof FORGOTTEN,
   workspaceId: number,
-  integrationIds: readonly string[] | undefined,
+  integrationIds?: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `delete from sync_runs
-     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
-    [workspaceId, integrationIds ?? null],
-  );
+  for (const statement of FORGOTTEN[what]) {
+    await tx.query(
+      `${statement}
+       where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
+      [workspaceId, integrationIds ?? null],
+    );
+  }
 }
 
 export async function deleteRunsBefore(database: Queryable, time: Date): Promise<void> {

@@ -67,9 +67,10 @@ async function beginRun({ database, clock }: SyncServices, job: Job): Promise<Ru
       await job.finish(tx);
       return undefined;
     }
-    await insertRun(tx, workspaceId, subject, job.id, clock.now());
-    const run = await selectRun(tx, workspaceId, subject, job.id);
-    return run && { job, workspace, integration, run };
+    const key = { workspaceId, integrationId: subject, runId: job.id };
+    await insertRun(tx, key, clock.now());
+    const run = await selectRun(tx, key);
+    return run && { job, key, workspace, integration, run };
   });
 }
 
@@ -113,24 +114,27 @@ async function readAll(
   } finally {
     await source.close();
     const bytes = source.bytesScanned?.();
-    if (bytes !== undefined) {
-      await addScanned(services.database, workspace.id, integration.id, run.run.id, bytes);
-    }
+    if (bytes !== undefined) await addScanned(services.database, run.key, bytes);
   }
 }
 
 async function applyRows(
   services: SyncServices,
-  { job, workspace, integration, run }: Run,
+  { job, key, workspace, integration }: Run,
   selection: Selection,
   from: string,
   progress: { hasAdvanced: boolean },
 ): Promise<void> {
   const { database, clock } = services;
   const expected = { rowsToCome: selection.count, message: null };
-  await updateRun(database, workspace.id, integration.id, run.id, expected);
+  await updateRun(database, key, expected);
   const { type } = integration;
-  const reading = { id: clock.newId(), job, context: { ...contextOf(job), workspace }, type };
+  const reading = {
+    key: { ...key, readingId: clock.newId() },
+    job,
+    context: { ...contextOf(job), workspace },
+    type,
+  };
   let through = from;
   for await (const rows of ahead(inBatches(selection.rows()))) {
     job.signal.throwIfAborted();
@@ -148,7 +152,7 @@ async function applyRows(
  */
 async function endingAfter(
   { database, clock, log }: SyncServices,
-  { job, workspace, integration, run }: Run,
+  { job, key, workspace, integration }: Run,
   hasAdvanced: boolean,
   error: unknown,
 ): Promise<Ending> {
@@ -174,7 +178,7 @@ async function endingAfter(
   const failures = hasAdvanced ? 0 : job.failures;
   const delayMs = delayBeforeNextTry(integration.retry, failures);
   if (delayMs === undefined) return { status: "error", message: reason };
-  await updateRun(database, workspace.id, integration.id, run.id, {
+  await updateRun(database, key, {
     rowsToCome: null,
     message: `Try ${failures + 1} of ${integration.retry.attempts}: ${reason}`,
   });

@@ -25,9 +25,11 @@ export async function triggerSync(
   const { database, clock, worker } = services;
   const { id } = await getIntegration(services, workspace, integrationId);
   const runId = await database.transaction(async (tx) => {
-    const key = { workspaceId: workspace.id, kind: SYNC_JOB, subject: id };
-    const jobId = await enqueue(tx, clock, key);
-    if (jobId) await insertRun(tx, workspace.id, id, jobId, clock.now());
+    const workspaceId = workspace.id;
+    const jobId = await enqueue(tx, clock, { workspaceId, kind: SYNC_JOB, subject: id });
+    if (jobId) {
+      await insertRun(tx, { workspaceId, integrationId: id, runId: jobId }, clock.now());
+    }
     return jobId;
   });
   worker.wake();

@@ -10,17 +10,17 @@ import type { IntegrationType } from "./integration.ts";
 import {
   insertLogEntries,
   type LogEntry,
+  type ReadingKey,
   selectBoundary,
   upsertBoundary,
 } from "./progress-store.ts";
 import type { SourceRow } from "./sources/source.ts";
-import { addToRun, type RowCounts, updateProgress } from "./store.ts";
+import { addToRun, type RowCounts, type RunKey, updateProgress } from "./store.ts";
 
 /** A run that reads its source: its workspace, its target, and which reading this is. */
 export interface Reading {
   readonly context: WorkspaceContext;
-  /** A new one each time the source is opened. */
-  readonly id: string;
+  readonly key: RunKey & ReadingKey;
   readonly job: Job;
   readonly type: IntegrationType;
 }
@@ -39,15 +39,8 @@ export async function writeRows(
   rows: readonly SourceRow[],
   through: string,
 ): Promise<{ readonly through: string; readonly hasAdvanced: boolean }> {
-  const { id: readingId, context, job, type } = reading;
-  const { workspaceId, subject: integrationId } = job;
-  const known = await selectBoundary(
-    services.database,
-    workspaceId,
-    integrationId,
-    hashesAt(rows, through),
-    readingId,
-  );
+  const { key, context, job, type } = reading;
+  const known = await selectBoundary(services.database, key, hashesAt(rows, through));
   const { fresh, boundary } = sift(rows, through, known);
   const now = services.clock.now();
   const hasAdvanced = fresh.length > 0;
@@ -60,10 +53,10 @@ export async function writeRows(
     await settleAll([
       commitTogether(tx),
       hasAdvanced ? job.advance(tx) : job.hold(tx),
-      updateProgress(tx, workspaceId, integrationId, boundary.through),
-      upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),
-      addToRun(tx, workspaceId, integrationId, job.id, counts, boundary.through),
-      insertLogEntries(tx, workspaceId, integrationId, job.id, entries, now),
+      updateProgress(tx, key, boundary.through),
+      upsertBoundary(tx, key, boundary),
+      addToRun(tx, key, counts, boundary.through),
+      insertLogEntries(tx, key, entries, now),
     ]);
   }
 

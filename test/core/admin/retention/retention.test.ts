@@ -114,16 +114,14 @@ test("the row log of syncs is removed after its period and audited, 30 days by d
   const listed = async (workspace: string, settings: object) => {
     await declare(workspace, settings);
     const { id } = await findWorkspace(database, workspace);
-    const [integrationId, runId] = [randomUUID(), randomUUID()];
+    const run = { workspaceId: id, integrationId: randomUUID(), runId: randomUUID() };
     for (const age of [1, 6, 8, 29, 31]) {
       const entry = { outcome: "failed", identity: {}, updatedAt: null, field: null } as const;
       const entries = [{ ...entry, id: randomUUID(), code: String(age), message: "" }];
-      await database.transaction((tx) =>
-        insertLogEntries(tx, id, integrationId, runId, entries, daysAgo(age)),
-      );
+      await database.transaction((tx) => insertLogEntries(tx, run, entries, daysAgo(age)));
     }
     await runRetention(workspace);
-    const log = await selectLogBeyond(database, id, integrationId, runId, undefined, true, 10);
+    const log = await selectLogBeyond(database, run, undefined, true, 10);
     return log.map((entry) => Number(entry.code)).sort((one, other) => one - other);
   };
   assert.deepEqual(await listed("week", { keep_row_log_days: 7 }), [1, 6]);

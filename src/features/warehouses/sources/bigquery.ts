@@ -233,7 +233,7 @@ const DIALECT: Dialect = {
       ? `format_timestamp(${FORMAT}, ${column}, 'UTC')`
       : `format_datetime(${FORMAT}, cast(${column} as datetime))`,
   readTime: (text) => text,
-  text: (column, isNested) =>
+  text: (column, { isNested }) =>
     isNested ? `to_json_string(${column})` : `cast(${column} as string)`,
   bytes: (text) => `byte_length(${text})`,
 };

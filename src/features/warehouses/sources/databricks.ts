@@ -187,7 +187,7 @@ const DIALECT: Dialect = {
   timeText: (column, kind) =>
     kind === "zoned" ? `unix_micros(${column})` : `cast(${column} as string)`,
   readTime,
-  text: (column, isNested) =>
+  text: (column, { isNested }) =>
     // Otherwise null members would be left out, as if they were missing.
     isNested ? `to_json(${column}, map('ignoreNullFields', 'false'))` : `cast(${column} as string)`,
   bytes: (text) => `octet_length(${text})`,

@@ -12,22 +12,15 @@ import {
 } from "../../../core/outbound/outbound.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import {
-  BEGINNING,
   firstTables,
   LARGEST_PAYLOAD_BYTES,
-  LONGEST_READ_IDENTIFIER,
   type Opening,
-  type SourceColumn,
   SourceFailed,
-  type SourceRow,
-  type Strays,
   sourceKind,
   TABLES_LIMIT,
-  type TableShape,
-  type TimeRange,
   withoutValues,
 } from "./source.ts";
-import { readRow, readStrays } from "./values.ts";
+import { type Dialect, sqlSource, type Values, type WarehouseColumn } from "./sql-table.ts";
 
 /*
  * A table or view of PostgreSQL or a compatible database such as Redshift: the SQL is limited to
@@ -79,16 +72,12 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
       try {
         await ask("begin read only");
         const columns = await readColumns(sql, table);
-        const source = { ask, table, text: TEXT_TYPE[type] };
-        return {
-          columns,
-          select: async (shape, range) => ({
-            count: await countRows(source, shape, range),
-            rows: () => readRows(source, shape, range),
-            strays: (after, atMost) => findStrays(source, shape, after, atMost),
-          }),
-          close,
-        };
+        const dialect = dialectOf(TEXT_TYPE[type]);
+        const run = async (statement: string) => ({
+          count: undefined,
+          pages: () => pagesOf(ask, statement),
+        });
+        return sqlSource({ dialect, table, columns, run }, { close });
       } catch (error) {
         await close();
         throw error;
@@ -204,13 +193,6 @@ export const postgresSource = kind("postgres", "PostgreSQL");
 
 export const redshiftSource = kind("redshift", "Amazon Redshift");
 
-interface Table {
-  ask<Row>(statement: string): Promise<Row[]>;
-  /** Its name, quoted for a statement. */
-  readonly table: string;
-  readonly text: string;
-}
-
 /** Failures that no later try can fix: names and rights. */
 const UNFIT = /^(?:42|3F)/;
 
@@ -238,8 +220,7 @@ const NOT_TEXT = [700, 701, 16, 17];
 const TIMESTAMPTZ = 1184;
 const NUMERIC = 1700;
 
-interface PostgresColumn extends SourceColumn {
-  readonly hasZone: boolean;
+interface PostgresColumn extends WarehouseColumn {
   /** A NUMERIC that may have digits after the point: 42 may be written 42.00. */
   readonly hasFraction: boolean;
 }
@@ -255,7 +236,7 @@ async function readColumns(sql: postgres.Sql, table: string): Promise<PostgresCo
       name,
       isTime: TIMES.includes(type),
       isText: !TIMES.includes(type) && !NOT_TEXT.includes(type) && (scale ?? 0) <= 0,
-      hasZone: type === TIMESTAMPTZ,
+      time: type === TIMESTAMPTZ ? "zoned" : "local",
       hasFraction: scale === undefined,
     };
   });
@@ -288,87 +269,41 @@ async function readScales(
   );
 }
 
-const quoted = ({ name }: SourceColumn): string => `"${name.replaceAll('"', '""')}"`;
+/** @param type the type to which a value is cast. */
+const dialectOf = (type: string): Dialect => ({
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  // A time without a zone is in UTC.
+  literal: (time, kind) =>
+    kind === "zoned"
+      ? `timestamp with time zone '${time}'`
+      : `timestamp '${time.replace("T", " ").replace("Z", "")}'`,
+  timeText: (column, kind) =>
+    `to_char(${column}${kind === "zoned" ? " at time zone 'UTC'" : "::timestamp"}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  readTime: (text) => text,
+  // A number in its one spelling: 42 and 42.00 name the same user.
+  text: (column, described) =>
+    (described as PostgresColumn).hasFraction
+      ? `case when ${column} = trunc(${column}) then trunc(${column})::${type} else rtrim(${column}::${type}, '0') end`
+      : `${column}::${type}`,
+  bytes: (text) => `octet_length(${text})`,
+});
 
-/** A time of ours in the type of the column; one without a zone is in UTC. */
-const timeLiteral = (time: string, column: SourceColumn): string =>
-  (column as PostgresColumn).hasZone
-    ? `timestamp with time zone '${time}'`
-    : `timestamp '${time.replace("T", " ").replace("Z", "")}'`;
+type Ask = ReturnType<typeof connectTo>["ask"];
 
-function within({ updatedAt }: TableShape, { from, until }: TimeRange): string {
-  const column = quoted(updatedAt);
-  return `${column} >= ${timeLiteral(from, updatedAt)} and ${column} <= ${timeLiteral(until, updatedAt)}`;
-}
-
-async function countRows({ ask, table }: Table, shape: TableShape, range: TimeRange) {
-  const statement = `select count(*) from ${table} where ${within(shape, range)}`;
-  const [row] = await ask<[count: string]>(statement);
-  return Number(row?.[0]);
-}
-
-async function* readRows(
-  { ask, table, text }: Table,
-  shape: TableShape,
-  range: TimeRange,
-): AsyncGenerator<SourceRow[]> {
-  await ask(
-    `declare rapport_rows cursor for select ${rowColumns(shape, text)}
-     from ${table} where ${within(shape, range)} order by ${quoted(shape.updatedAt)}`,
-  );
-  for (;;) {
-    const rows = await ask<(string | null)[]>(`fetch forward ${ROWS_AT_A_TIME} from rapport_rows`);
-    if (rows.length === 0) break;
-    const read = rows.map((row) => readRow(shape, row));
-    // Otherwise the client's remaining buffers keep every row of the table until a full collection.
-    rows.length = 0;
-    yield read;
+/** The rows of a statement as texts: a cursor reads them, because they need not fit into memory. */
+async function* pagesOf(ask: Ask, statement: string): AsyncGenerator<Values[]> {
+  await ask(`declare rapport_rows cursor for ${statement}`);
+  try {
+    for (;;) {
+      const rows = await ask<unknown[]>(`fetch forward ${ROWS_AT_A_TIME} from rapport_rows`);
+      if (rows.length === 0) return;
+      const page = rows.map((row) => row.map((value) => (value === null ? null : `${value}`)));
+      // Otherwise the client's remaining buffers keep every row of the table until a full collection.
+      rows.length = 0;
+      yield page;
+    }
+  } finally {
+    // One that failed is closed already, with its transaction.
+    await ask("close rapport_rows").catch(() => {});
   }
-  await ask("close rapport_rows");
-}
-
-function rowColumns(shape: TableShape, text: string): string {
-  const payload = shape.payload ? `${quoted(shape.payload)}::${text}` : "null";
-  return [
-    `to_char(${inUtc(shape.updatedAt)}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
-    `octet_length(${payload})`,
-    `case when octet_length(${payload}) <= ${LARGEST_PAYLOAD_BYTES} then ${payload} end`,
-    ...identifierColumns(shape, text),
-  ].join(", ");
-}
-
-const inUtc = (column: SourceColumn): string =>
-  (column as PostgresColumn).hasZone
-    ? `${quoted(column)} at time zone 'UTC'`
-    : `${quoted(column)}::timestamp`;
-
-const identifierColumns = ({ identifiers }: TableShape, text: string): string[] =>
-  identifiers.map((column) => `left(${plainText(column, text)}, ${LONGEST_READ_IDENTIFIER})`);
-
-/** A number in its one spelling: 42 and 42.00 name the same user. */
-function plainText(column: SourceColumn, text: string): string {
-  const name = quoted(column);
-  if (!(column as PostgresColumn).hasFraction) return `${name}::${text}`;
-  return `case when ${name} = trunc(${name}) then trunc(${name})::${text} else rtrim(${name}::${text}, '0') end`;
-}
-
-async function findStrays(
-  { ask, table, text }: Table,
-  shape: TableShape,
-  after: string,
-  atMost: number,
-): Promise<Strays> {
-  const column = quoted(shape.updatedAt);
-  const isFuture = `${column} > ${timeLiteral(after, shape.updatedAt)}`;
-  const isTimeless = `(${column} is null or ${column} < ${timeLiteral(BEGINNING, shape.updatedAt)})`;
-  const astray = `from ${table} where ${isTimeless} or ${isFuture}`;
-  const [counts = []] = await ask<(string | null)[]>(
-    `select sum(case when ${isFuture} then 0 else 1 end), sum(case when ${isFuture} then 1 else 0 end)
-     ${astray}`,
-  );
-  const examples = await ask<(string | null)[]>(
-    `select case when ${isFuture} then '1' else '0' end, ${column}::${text},
-       ${identifierColumns(shape, text).join(", ")} ${astray} limit ${atMost}`,
-  );
-  return readStrays(shape, counts, examples);
 }

@@ -166,7 +166,8 @@ const DIALECT: Dialect = {
   timeText: (column, kind) =>
     `to_char(${kind === "zoned" ? `convert_timezone('UTC', ${column})` : `${column}::timestamp_ntz`}, 'YYYY-MM-DD"T"HH24:MI:SS.FF6"Z"')`,
   readTime: (text) => text,
-  text: (column, isNested) => (isNested ? `to_json(to_variant(${column}))` : `${column}::varchar`),
+  text: (column, { isNested }) =>
+    isNested ? `to_json(to_variant(${column}))` : `${column}::varchar`,
   bytes: (text) => `octet_length(${text})`,
 };
 

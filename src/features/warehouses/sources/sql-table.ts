@@ -41,7 +41,7 @@ export interface Dialect {
   /** The time in the form of `TimeRange`. */
   readTime(text: string): string;
   /** A column as text; as JSON if it has an inner structure. */
-  text(column: string, isNested: boolean): string;
+  text(column: string, described: SourceColumn): string;
   /** How many bytes a text has in UTF-8. */
   bytes(text: string): string;
 }
@@ -196,7 +196,7 @@ function straysStatement(
     `sum(case when ${isFuture} then 0 else 1 end) over ()`,
     `sum(case when ${isFuture} then 1 else 0 end) over ()`,
     `case when ${isFuture} then '1' else '0' end`,
-    dialect.text(updatedAt, false),
+    dialect.text(updatedAt, shape.updatedAt),
     ...identifiersOf(dialect, shape),
   ];
   const filter = table.filter ? ` and ${table.filter}` : "";
@@ -225,8 +225,8 @@ function literalOf(dialect: Dialect, shape: TableShape, time: string): string {
   return dialect.literal(kind === "date" ? time.slice(0, 10) : time, kind);
 }
 
-const textOf = (dialect: Dialect, { name, isNested }: SourceColumn): string =>
-  dialect.text(dialect.quote(name), isNested === true);
+const textOf = (dialect: Dialect, column: SourceColumn): string =>
+  dialect.text(dialect.quote(column.name), column);
 
 const identifiersOf = (dialect: Dialect, { identifiers }: TableShape): string[] =>
   identifiers.map((column) => `left(${textOf(dialect, column)}, ${LONGEST_READ_IDENTIFIER})`);

@@ -1,5 +1,5 @@
+import { erasedBy } from "../../core/admin/retention/retention.ts";
 import { DAY_MS } from "../../core/base/clock.ts";
-import type { Mentions } from "../../core/base/mentions.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { OF_PROFILES, ofProfiles } from "../../core/database/buckets.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
@@ -158,19 +158,12 @@ export const selectOccurrences = (
   );
 
 /** Removes an erased person from the latest occurrences. */
-export async function eraseFromLatest(
-  tx: Transaction,
-  workspaceId: number,
-  { mentions }: { readonly mentions: Mentions },
-): Promise<undefined> {
-  await tx.query(
-    `update latest_occurrences set latest = (
-       select coalesce(jsonb_agg(entry order by entry ->> 0 desc), '[]')
-       from jsonb_array_elements(latest) as entry where not entry ->> 1 ~* any($2::text[]))
-     where workspace_id = $1 and latest::text ~* any($2::text[])`,
-    [workspaceId, mentions.patterns],
-  );
-}
+export const eraseFromLatest = erasedBy(
+  `update latest_occurrences set latest = (
+     select coalesce(jsonb_agg(entry order by entry ->> 0 desc), '[]')
+     from jsonb_array_elements(latest) as entry where not entry ->> 1 ~* any($2::text[]))
+   where workspace_id = $1 and latest::text ~* any($2::text[])`,
+);
 
 export interface CatalogueEntry {
   readonly kind: CatalogueKind;

@@ -1,4 +1,4 @@
-import type { Mentions } from "../../core/base/mentions.ts";
+import { erasedBy } from "../../core/admin/retention/retention.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 
@@ -307,14 +307,7 @@ export async function deleteAllSizes(tx: Transaction, workspaceId: number): Prom
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
 }
 
-export async function deleteCountsNaming(
-  tx: Transaction,
-  workspaceId: number,
-  { mentions }: { readonly mentions: Mentions },
-): Promise<undefined> {
-  await tx.query(
-    `delete from segment_counts
-     where workspace_id = $1 and filter::text ~* any($2::text[])`,
-    [workspaceId, mentions.patterns],
-  );
-}
+export const deleteCountsNaming = erasedBy(
+  `delete from segment_counts
+   where workspace_id = $1 and filter::text ~* any($2::text[])`,
+);

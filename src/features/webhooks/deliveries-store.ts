@@ -1,4 +1,4 @@
-import type { Mentions } from "../../core/base/mentions.ts";
+import { erasedBy } from "../../core/admin/retention/retention.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { MOST_DELIVERIES, type WebhookKey } from "./webhook.ts";
 
@@ -183,14 +183,7 @@ export async function deleteAllDeliveries(tx: Transaction, workspaceId: number):
   await tx.query("delete from webhook_dead_letters where workspace_id = $1", [workspaceId]);
 }
 
-export async function eraseResponsesNaming(
-  tx: Transaction,
-  workspaceId: number,
-  { mentions }: { readonly mentions: Mentions },
-): Promise<undefined> {
-  await tx.query(
-    `update webhook_deliveries set response = null
-     where workspace_id = $1 and response ~* any($2::text[])`,
-    [workspaceId, mentions.patterns],
-  );
-}
+export const eraseResponsesNaming = erasedBy(
+  `update webhook_deliveries set response = null
+   where workspace_id = $1 and response ~* any($2::text[])`,
+);

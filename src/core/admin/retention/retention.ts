@@ -56,6 +56,14 @@ export type TraceEraser = (
   after: string | undefined,
 ) => Promise<string | undefined>;
 
+/** Erases in one statement, which gets the workspace and the patterns of the person's names. */
+export const erasedBy =
+  (statement: string): TraceEraser =>
+  async (tx, workspaceId, { mentions }) => {
+    await tx.query(statement, [workspaceId, mentions.patterns]);
+    return undefined;
+  };
+
 export interface ErasedPerson {
   readonly workspaceId: number;
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-import type { Mentions } from "../../../core/base/mentions.ts";
+import { erasedBy } from "../../../core/admin/retention/retention.ts";
 import type { Json } from "../../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../../core/database/database.ts";
 import type { BucketFolder } from "../../../core/outbound/bucket.ts";
@@ -176,14 +176,7 @@ export async function deleteAllExports(tx: Transaction, workspaceId: number): Pr
 }
 
 /** Deletes the exports whose filter names an erased person: their links stop working. */
-export async function deleteExportsNaming(
-  tx: Transaction,
-  workspaceId: number,
-  { mentions }: { readonly mentions: Mentions },
-): Promise<undefined> {
-  await tx.query(
-    `delete from segment_exports
-     where workspace_id = $1 and filter::text ~* any($2::text[])`,
-    [workspaceId, mentions.patterns],
-  );
-}
+export const deleteExportsNaming = erasedBy(
+  `delete from segment_exports
+   where workspace_id = $1 and filter::text ~* any($2::text[])`,
+);

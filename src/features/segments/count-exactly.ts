@@ -100,13 +100,13 @@ async function countOn(
   const countWrites = writeCounter(analysis);
   for (;;) {
     const { after } = progress;
-    const wanted = { kind: "next", after, size: pace.size() } as const;
+    const portion = { kind: "next", after, size: pace.size() } as const;
     const askedAt = performance.now();
     let [startedAt, size] = [askedAt, 0];
-    const count = await readFitting(analysis, workspaceId, wanted, [filter], (tx, portion) => {
+    const count = await readFitting(analysis, { workspaceId, portion, now }, [filter], (look) => {
       startedAt = performance.now();
-      size = sizeOf(portion);
-      return countMembers(tx, workspaceId, portion, filter, now);
+      size = sizeOf(look.portion);
+      return countMembers(look, filter);
     });
     const tookMs = Math.max(1, performance.now() - startedAt);
     progress = {

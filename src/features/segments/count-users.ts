@@ -83,7 +83,7 @@ async function countOrEstimate(
   const counted = await countUsers(database.for("analysis"), workspaceId, countedUpTo + 1);
   if (counted <= countedUpTo) return { users: counted, isExact: true, countedAt: now };
   const sample = await readTogether(database.for("lookup"), (tx) =>
-    countPortion(tx, workspaceId, SAMPLE, undefined, now),
+    countPortion({ tx, workspaceId, portion: SAMPLE, now }),
   );
   const { total } = sizeFrom(SAMPLE, { ...sample, matching: sample.seen });
   return { users: Math.max(total, counted), isExact: false, countedAt: now };

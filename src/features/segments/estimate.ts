@@ -82,12 +82,12 @@ export async function estimateSizes(
   const pace = createPace(leavesOfAll(filters).length);
   let counts: readonly MemberCount[] | undefined;
   for (;;) {
-    const wanted = sliceAfter(whole, counts?.[0], pace.size());
+    const portion = sliceAfter(whole, counts?.[0], pace.size());
     let [startedAt, size] = [0, 0];
-    const found = await readFitting(lookup, workspaceId, wanted, filters, (tx, slice) => {
+    const found = await readFitting(lookup, { workspaceId, portion, now }, filters, (look) => {
       startedAt = performance.now();
-      size = sizeOf(slice);
-      return countMembersOfEach(tx, workspaceId, slice, filters, now);
+      size = sizeOf(look.portion);
+      return countMembersOfEach(look, filters);
     });
     pace.took(performance.now() - startedAt, SLICE_MS);
     counts = counts ? counts.map((count, place) => added(count, found[place])) : found;

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../../core/database/database.ts";
 import { readTogether } from "../../core/database/database.ts";
 import { type Filter, leavesOfAll } from "./filter.ts";
-import { countFitting, type Portion } from "./members-store.ts";
+import { countFitting, type Look, type Portion } from "./members-store.ts";
 
 /*
  * Conditions on single events and purchases look at the rows of each user. A user may have a million of them, and a filter
@@ -20,32 +20,23 @@ const MOST_ROWS = 500_000;
  */
 export async function readFitting<Result>(
   database: Database,
-  workspaceId: number,
-  portion: Portion,
+  look: Omit<Look, "tx">,
   filters: readonly Filter[],
-  work: (tx: Queryable, portion: Portion) => Promise<Result>,
+  work: (look: Look) => Promise<Result>,
 ): Promise<Result> {
+  const { portion } = look;
   const kept = leavesOfAll(filters).flatMap(({ readsExpiring }) => readsExpiring ?? []);
-  if (kept.length === 0) return readTogether(database, (tx) => work(tx, portion));
+  const workOn = (tx: Queryable, change: object = {}) =>
+    work({ ...look, tx, portion: { ...portion, ...change } as Portion });
+  if (kept.length === 0) return readTogether(database, (tx) => workOn(tx));
   const tables = new Set(kept);
   const mostRows = Math.floor(MOST_ROWS / kept.length);
-  const { users, rowsOfFirst } = await countFitting(
-    database,
-    workspaceId,
-    portion,
-    tables,
-    mostRows,
-  );
+  const { users, rowsOfFirst } = await countFitting({ ...look, tx: database }, tables, mostRows);
+  const isOne = portion.kind === "one";
   if (rowsOfFirst <= mostRows) {
-    const size = portion.kind === "one" ? undefined : Math.min(portion.size, Math.max(1, users));
-    return readTogether(database, (tx) =>
-      work(tx, size ? ({ ...portion, size } as Portion) : portion),
-    );
+    const size = isOne ? {} : { size: Math.min(portion.size, Math.max(1, users)) };
+    return readTogether(database, (tx) => workOn(tx, size));
   }
   const conditionsAtOnce = Math.max(1, Math.floor(MOST_ROWS / rowsOfFirst));
-  return work(database, {
-    ...portion,
-    ...(portion.kind !== "one" && { size: 1 }),
-    conditionsAtOnce,
-  } as Portion);
+  return workOn(database, { ...(!isOne && { size: 1 }), conditionsAtOnce });
 }

@@ -98,10 +98,10 @@ function readSlice(
   now: Date,
   pace: Pace,
 ): ReturnType<typeof readMembers> {
-  const wanted: Portion = { kind: "next", after, size: pace.size() };
-  return readFitting(analysis, workspaceId, wanted, [filter], async (tx, portion) => {
+  const portion: Portion = { kind: "next", after, size: pace.size() };
+  return readFitting(analysis, { workspaceId, portion, now }, [filter], async (look) => {
     const startedAt = performance.now();
-    const found = await readMembers(tx, workspaceId, portion, filter, now);
+    const found = await readMembers(look, filter);
     pace.took(performance.now() - startedAt, SLICE_MS);
     return found;
   });
@@ -184,9 +184,9 @@ export async function readUserFilter(
   const membersOf = async (ids: readonly string[]): Promise<ReadonlySet<string>> => {
     const members: string[] = [];
     for (let left = [...new Set(ids)]; left.length > 0; ) {
-      const these = { kind: "these", ids: left, size: left.length } as const;
-      const found = await readFitting(analysis, workspaceId, these, [filter], (tx, portion) =>
-        readMembers(tx, workspaceId, portion, filter, now),
+      const portion = { kind: "these", ids: left, size: left.length } as const;
+      const found = await readFitting(analysis, { workspaceId, portion, now }, [filter], (look) =>
+        readMembers(look, filter),
       );
       members.push(...found.ids);
       const { lastId } = found;
@@ -213,10 +213,13 @@ export async function segmentsOfUser(
   userId: string,
 ): Promise<SegmentsOfUser> {
   const lookup = database.for("lookup");
+  const one = {
+    workspaceId: workspace.id,
+    portion: { kind: "one", id: userId },
+    now: clock.now(),
+  } as const;
   const countEach = (filters: readonly Filter[]) =>
-    readFitting(lookup, workspace.id, { kind: "one", id: userId }, filters, (tx, portion) =>
-      countMembersOfEach(tx, workspace.id, portion, filters, clock.now()),
-    );
+    readFitting(lookup, one, filters, (look) => countMembersOfEach(look, filters));
   const [user] = await countEach([EVERYONE]);
   if (user?.seen !== 1) throw new Problem("NOT_FOUND", "User not found");
   const { readable, skipped } = await readSegments(database, workspace.id);
@@ -261,13 +264,13 @@ export async function explain(
   const { filter } = await filterOf(database, context, wanted);
   const id = wanted.user_id.toLowerCase();
   const { workspace } = context;
-  const one = { kind: "one", id } as const;
-  const found = await readFitting(
-    database.for("lookup"),
-    workspace.id,
-    one,
-    [filter],
-    (tx, portion) => explainMember(tx, workspace.id, portion, filter, clock.now()),
+  const one = {
+    workspaceId: workspace.id,
+    portion: { kind: "one", id },
+    now: clock.now(),
+  } as const;
+  const found = await readFitting(database.for("lookup"), one, [filter], (look) =>
+    explainMember(look, filter),
   );
   if (!found) throw new Problem("NOT_FOUND", "User not found");
   return found;

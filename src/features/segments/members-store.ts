@@ -21,6 +21,14 @@ export type Portion = (
   readonly conditionsAtOnce?: number;
 };
 
+/** A portion of the users of a workspace at a time, which statements look at. */
+export interface Look {
+  readonly tx: Queryable;
+  readonly workspaceId: number;
+  readonly portion: Portion;
+  readonly now: Date;
+}
+
 /** How many users a portion has, unless no more are left. */
 export const sizeOf = (portion: Portion): number => (portion.kind === "one" ? 1 : portion.size);
 
@@ -75,19 +83,17 @@ const SUMMARIES = { events: "event_summaries", purchases: "purchase_summaries" }
  * tell, which also count what retention has deleted.
  */
 export async function countFitting(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
+  look: Look,
   tables: ReadonlySet<keyof typeof SUMMARIES>,
   mostRows: number,
 ): Promise<{ readonly users: number; readonly rowsOfFirst: number }> {
-  const { parameters, values, from } = writing(portion, workspaceId, new Date(0));
+  const { parameters, values, from } = writing(look);
   const counts = [...tables].map(
     (table) =>
       `coalesce((select sum(s.count) from ${SUMMARIES[table]} s where ${itsRows("s")}), 0)`,
   );
-  const order = portion.kind === "sample" ? CHANCE : "profile_id";
-  const [row] = await tx.query<{ users: number; rows_of_first: number | null }>(
+  const order = look.portion.kind === "sample" ? CHANCE : "profile_id";
+  const [row] = await look.tx.query<{ users: number; rows_of_first: number | null }>(
     `select count(*) filter (where through <= ${values.bind(mostRows, "bigint")})::int as users,
        max(through) filter (where place = 1)::bigint as rows_of_first
      from (select row_number() over (order by rank, id) as place, sum(own) over (order by rank, id) as through
@@ -114,7 +120,7 @@ interface Writing {
   from(): string;
 }
 
-function writing(portion: Portion, workspaceId: number, now: Date): Writing {
+function writing({ portion, workspaceId, now }: Look): Writing {
   const parameters: unknown[] = [];
   const columns = columnsOf("p");
   const values = valuesOf(now, parameters, columns);
@@ -127,21 +133,15 @@ function writing(portion: Portion, workspaceId: number, now: Date): Writing {
  *
  * @throws StatementTooLarge
  */
-export async function countPortion(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
-  filter: Filter | undefined,
-  now: Date,
-): Promise<PortionCount> {
-  const { parameters, values, from } = writing(portion, workspaceId, now);
+export async function countPortion(look: Look, filter?: Filter): Promise<PortionCount> {
+  const { parameters, values, from } = writing(look);
   const sure = filter ? filterSql(filter, (leaf) => leaf.sql(values)).must : "false";
   // Of each user at most one text: making and comparing them takes longer than many conditions.
   const ends =
-    portion.kind === "sample"
+    look.portion.kind === "sample"
       ? `null as "lastId", max(${CHANCE}) as "highestChance"`
       : `max(profile_id::text collate "C") as "lastId", null as "highestChance"`;
-  const [row] = await tx.query<PortionCount>(
+  const [row] = await look.tx.query<PortionCount>(
     `${NOT_PREPARED}select count(*) as seen, count(*) filter (where ${sure}) as sure, ${ends} from ${from()}`,
     parameters,
   );
@@ -174,14 +174,11 @@ export const FEW_LOOKUPS = 5;
  * @throws StatementTooLarge
  */
 export async function selectCandidates(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
+  look: Look,
   among: { readonly filter: Filter; readonly which: "possible" | "open" } | undefined,
   { first, last }: { readonly first: readonly Leaf[]; readonly last: readonly Leaf[] },
-  now: Date,
 ) {
-  const { parameters, values, from } = writing(portion, workspaceId, now);
+  const { parameters, values, from } = writing(look);
   const bounds = first.map((leaf) => leaf.sql(values));
   // In lists: the engine finds a column of a statement by going through all of them.
   const must = bounds.map((each) => each.must);
@@ -201,7 +198,7 @@ export async function selectCandidates(
   );
   const looked = last.map((leaf) => leaf.sql(values).must);
   const wanted = among ? filterSql(among.filter, text) : decided("true");
-  return tx.query<Candidate>(
+  return look.tx.query<Candidate>(
     `${NOT_PREPARED}select p.profile_id as id, p.email, to_jsonb(p.must) as must, to_jsonb(p.may) as may,
        to_jsonb(array[${given}]::jsonb[]) as given, to_jsonb(array[${looked}]::boolean[]) as decided
      from (select p.*, array[${must}]::boolean[] as must, array[${may}]::boolean[] as may
@@ -212,8 +209,7 @@ export async function selectCandidates(
 }
 
 export async function selectAddresses(
-  tx: Queryable,
-  workspaceId: number,
+  { tx, workspaceId }: Look,
   emails: readonly string[],
 ): Promise<{ email: string; state: EmailState | null; hasBounced: boolean }[]> {
   if (emails.length === 0) return [];

@@ -1,5 +1,5 @@
 import { startTurns } from "../../core/base/turns.ts";
-import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { settleAll } from "../../core/database/database.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { decisionOf, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
 import type { Address, Leaf } from "./leaf.ts";
@@ -7,7 +7,7 @@ import {
   type Candidate,
   countPortion,
   FEW_LOOKUPS,
-  type Portion,
+  type Look,
   type PortionCount,
   selectAddresses,
   selectCandidates,
@@ -20,15 +20,9 @@ export interface MemberCount extends Omit<PortionCount, "sure"> {
 }
 
 /** Counts the users of a portion who meet a filter. */
-export async function countMembers(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
-  filter: Filter,
-  now: Date,
-): Promise<MemberCount> {
-  if (portion.conditionsAtOnce) {
-    const [count] = await countMembersOfEach(tx, workspaceId, portion, [filter], now);
+export async function countMembers(look: Look, filter: Filter): Promise<MemberCount> {
+  if (look.portion.conditionsAtOnce) {
+    const [count] = await countMembersOfEach(look, [filter]);
     return count as MemberCount;
   }
   const leaves = leavesOf(filter);
@@ -36,14 +30,11 @@ export async function countMembers(
     if (!leaves.some(({ open }) => open)) return 0;
     const among = { filter, which: "open" } as const;
     const sorted = sortedByWork(leaves);
-    const users = await selectCandidates(tx, workspaceId, portion, among, sorted, now);
-    const truths = await truthsOf(tx, workspaceId, sorted, users, now);
+    const users = await selectCandidates(look, among, sorted);
+    const truths = await truthsOf(look, sorted, users);
     return truths.filter(decisionOf(filter)).length;
   };
-  const [{ sure, ...count }, open] = await settleAll([
-    countPortion(tx, workspaceId, portion, filter, now),
-    countOpen(),
-  ]);
+  const [{ sure, ...count }, open] = await settleAll([countPortion(look, filter), countOpen()]);
   return { ...count, matching: sure + open };
 }
 
@@ -52,19 +43,15 @@ export async function countMembers(
  * decides about the filters, of which many may have the same conditions.
  */
 export async function countMembersOfEach(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
+  look: Look,
   filters: readonly Filter[],
-  now: Date,
 ): Promise<MemberCount[]> {
   const [only, second] = filters;
-  if (only && !second && !portion.conditionsAtOnce)
-    return [await countMembers(tx, workspaceId, portion, only, now)];
+  if (only && !second && !look.portion.conditionsAtOnce) return [await countMembers(look, only)];
   const leaves = { first: leavesOfAll(filters), last: [] };
   const [{ sure: _none, ...count }, { truths }] = await settleAll([
-    countPortion(tx, workspaceId, portion, undefined, now),
-    decideAll(tx, workspaceId, portion, undefined, leaves, now),
+    countPortion(look),
+    decideAll(look, undefined, leaves),
   ]);
   const turns = startTurns();
   const counts: MemberCount[] = [];
@@ -77,20 +64,18 @@ export async function countMembersOfEach(
 
 /** The ids of the users of a portion who meet a filter, in their order, and the last id of the portion. */
 export async function readMembers(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
+  look: Look,
   filter: Filter,
-  now: Date,
 ): Promise<{ readonly ids: readonly string[]; readonly lastId: string | null }> {
   const leaves = sortedByWork(leavesOf(filter));
   const among = { filter, which: "possible" } as const;
   const [{ seen, lastId }, { users, truths }] = await settleAll([
-    countPortion(tx, workspaceId, portion, undefined, now),
-    decideAll(tx, workspaceId, portion, among, leaves, now),
+    countPortion(look),
+    decideAll(look, among, leaves),
   ]);
   const decision = decisionOf(filter);
   const members = users.filter((_, index) => decision(truths[index] as LeafTruths));
+  const { portion } = look;
   const isLast = portion.kind === "next" && seen < portion.size;
   return { ids: members.map(({ id }) => id), lastId: isLast ? null : lastId };
 }
@@ -103,15 +88,12 @@ export interface Reason {
 
 /** Whether a user meets a filter, and each of its conditions. Undefined if there is no such user. */
 export async function explainMember(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
+  look: Look,
   filter: Filter,
-  now: Date,
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] } | undefined> {
   const leaves = leavesOf(filter);
   const sorted = { first: leaves, last: [] };
-  const { truths } = await decideAll(tx, workspaceId, portion, undefined, sorted, now);
+  const { truths } = await decideAll(look, undefined, sorted);
   const [holds] = truths;
   if (!holds) return undefined;
   return {
@@ -144,40 +126,35 @@ interface Decided {
 
 /** Decides about the users of a portion who come into question; about one with many rows in several statements. */
 async function decideAll(
-  tx: Queryable,
-  workspaceId: number,
-  portion: Portion,
-  among: Parameters<typeof selectCandidates>[3],
+  look: Look,
+  among: Parameters<typeof selectCandidates>[1],
   leaves: SortedLeaves,
-  now: Date,
 ): Promise<Decided> {
-  const { conditionsAtOnce = Number.POSITIVE_INFINITY } = portion;
+  const { conditionsAtOnce = Number.POSITIVE_INFINITY } = look.portion;
   const all = [...leaves.first, ...leaves.last];
   if (all.length <= conditionsAtOnce) {
-    const users = await selectCandidates(tx, workspaceId, portion, among, leaves, now);
-    return { users, truths: await truthsOf(tx, workspaceId, leaves, users, now) };
+    const users = await selectCandidates(look, among, leaves);
+    return { users, truths: await truthsOf(look, leaves, users) };
   }
   let users: readonly Candidate[] = [];
   const holding = new Set<Leaf>();
   for (let from = 0; from < all.length; from += conditionsAtOnce) {
     const some = { first: all.slice(from, from + conditionsAtOnce), last: [] };
-    users = await selectCandidates(tx, workspaceId, portion, undefined, some, now);
-    const [holds] = await truthsOf(tx, workspaceId, some, users, now);
+    users = await selectCandidates(look, undefined, some);
+    const [holds] = await truthsOf(look, some, users);
     for (const leaf of some.first) if (holds?.(leaf)) holding.add(leaf);
   }
   return { users, truths: users.map(() => (leaf) => holding.has(leaf)) };
 }
 
 async function truthsOf(
-  tx: Queryable,
-  workspaceId: number,
+  look: Look,
   { first, last }: SortedLeaves,
   users: readonly Candidate[],
-  now: Date,
 ): Promise<LeafTruths[]> {
   const isOpen = ({ must, may }: Candidate) =>
     may.some((each, place) => (each ?? must[place]) !== must[place]);
-  const addresses = await readAddresses(tx, workspaceId, users.filter(isOpen));
+  const addresses = await readAddresses(look, users.filter(isOpen));
   return users.map(({ email, must, may, given, decided }) => {
     const address = addresses.get(emailValue(email ?? "")) ?? UNKNOWN;
     const truths = new Map(last.map((leaf, place) => [leaf, decided[place] === true]));
@@ -187,7 +164,7 @@ async function truthsOf(
         leaf,
         isDecided
           ? must[place] === true
-          : leaf.open?.holds(given[place] ?? undefined, address, now) === true,
+          : leaf.open?.holds(given[place] ?? undefined, address, look.now) === true,
       );
     }
     return (leaf) => truths.get(leaf) === true;
@@ -195,12 +172,11 @@ async function truthsOf(
 }
 
 async function readAddresses(
-  tx: Queryable,
-  workspaceId: number,
+  look: Look,
   users: readonly Candidate[],
 ): Promise<ReadonlyMap<string, Address>> {
   const emails = new Set(users.flatMap(({ email }) => (email ? [emailValue(email)] : [])));
-  const rows = await selectAddresses(tx, workspaceId, [...emails]);
+  const rows = await selectAddresses(look, [...emails]);
   return new Map(
     rows.map(({ email, state, hasBounced }) => [email, { state: state ?? undefined, hasBounced }]),
   );

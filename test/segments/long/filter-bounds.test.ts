@@ -159,10 +159,11 @@ describe("the statements for a filter", () => {
         },
       } as unknown as Queryable;
       const portion = { kind: "next", after: BEFORE_ALL, size: 1_000 } as const;
+      const look = { tx, workspaceId: 1, portion, now: new Date() };
       const parts = filter.op === "or" ? [filter, filter] : [];
-      await countMembersOfEach(tx, 1, portion, [filter], new Date());
-      await countMembersOfEach(tx, 1, portion, parts, new Date()).catch(() => {});
-      await readMembers(tx, 1, portion, filter, new Date()).catch(() => {});
+      await countMembersOfEach(look, [filter]);
+      await countMembersOfEach(look, parts).catch(() => {});
+      await readMembers(look, filter).catch(() => {});
       assert.ok(sent.length >= 4, kind);
       for (const { text, parameters } of sent) {
         assert.ok(text < 262_144 / 2, `${kind}: ${text} characters`);

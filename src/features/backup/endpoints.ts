@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, succeeding, Text } from "../../core/base/values/schemas.ts";
 import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
 import { type CopyServices, copyEngine, removeCopy } from "./copy-engine.ts";
 
@@ -11,11 +11,11 @@ const copyEndpoint = endpoint({
   summary: "Copies the files of the embedded engine, for rapport backup on the same machine.",
   access: byAdministrator("admin"),
   replies: succeeding({
-    id: Type.String({
-      format: "uuid",
-      description: "The copy is the folder copy-ID of the server's data folder.",
-      examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
-    }),
+    id: Text(
+      "The copy is the folder copy-ID of the server's data folder.",
+      "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+      { format: "uuid" },
+    ),
   }),
 }).handledBy(async (services: CopyServices, context) =>
   success({ id: await copyEngine(services, context) }),

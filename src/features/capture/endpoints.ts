@@ -1,5 +1,12 @@
 import Type, { type Static } from "typebox";
-import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import {
+  named,
+  nullable,
+  OfWorkspace,
+  succeeding,
+  Text,
+  TextOrNull,
+} from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CapturedCallServices,
@@ -16,9 +23,9 @@ const Anything = Type.Record(Type.String(), Type.Unknown());
 
 const CapturedCall = named("CapturedCall", {
   position: Type.Integer({ minimum: 1, description: "The number of the call in its workspace." }),
-  captured_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:00:00.000Z"] }),
-  method: Type.String({ description: "The method of the call.", examples: ["POST"] }),
-  path: Type.String({ description: "The path without the query.", examples: ["/messages/send"] }),
+  captured_at: Text("ISO 8601.", "2026-01-01T12:00:00.000Z"),
+  method: Text("The method of the call.", "POST"),
+  path: Text("The path without the query.", "/messages/send"),
   query: Type.Record(Type.String(), Type.Unknown(), {
     description: "The parameters of the query.",
   }),
@@ -31,7 +38,7 @@ const CapturedCall = named("CapturedCall", {
     description: "The body that it got.",
     examples: [{ dispatch_id: "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d", message: "success" }],
   }),
-  api_key: nullable(Type.String(), { description: "The name of the key.", examples: ["dev"] }),
+  api_key: TextOrNull("The name of the key.", "dev"),
   request_id: Type.String(),
 });
 
@@ -46,12 +53,7 @@ const listEndpoint = endpoint({
   access: byAdministratorOfWorkspace("dev_console", "view_pii"),
   params: OfWorkspace,
   query: Type.Object({
-    path: Type.Optional(
-      Type.String({
-        description: "Only calls of this path and of paths below it.",
-        examples: ["/messages"],
-      }),
-    ),
+    path: Type.Optional(Text("Only calls of this path and of paths below it.", "/messages")),
     cursor: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CALLS, default: DEFAULT_LIMIT })),
   }),

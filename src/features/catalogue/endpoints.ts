@@ -7,6 +7,8 @@ import {
   nullable,
   OfWorkspace,
   succeeding,
+  Text,
+  TextOrNull,
 } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
@@ -71,7 +73,7 @@ const ALWAYS = { description: null, status: "Active", tag_names: [] };
 
 const Always = {
   description: Type.Null({ description: "Always null: nothing describes it." }),
-  status: Type.String({ description: "Always Active.", examples: ["Active"] }),
+  status: Text("Always Active.", "Active"),
   tag_names: Type.Array(Type.String(), { description: "Always empty.", examples: [[]] }),
 };
 
@@ -167,14 +169,11 @@ const catalogue = endpoint({
       named("CatalogueEntry", {
         name: Type.String({ examples: ["plan"] }),
         seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
-        first_seen: nullable(Type.String(), {
-          description: "The time of the first; null if nothing was sent since names are counted.",
-          examples: [TIME],
-        }),
-        last_seen: nullable(Type.String(), {
-          description: "The time of the last.",
-          examples: [TIME],
-        }),
+        first_seen: TextOrNull(
+          "The time of the first; null if nothing was sent since names are counted.",
+          TIME,
+        ),
+        last_seen: TextOrNull("The time of the last.", TIME),
         types: Type.Array(
           Type.Object({
             type: Type.Enum([...DATA_TYPES], { description: "A type of values." }),
@@ -220,18 +219,12 @@ const occurrences = endpoint({
   replies: succeeding({
     occurrences: Type.Array(
       named("LatestOccurrence", {
-        time: Type.String({ description: "When it happened.", examples: [TIME] }),
+        time: Text("When it happened.", TIME),
         platform_id: Type.String({ description: "Of the user." }),
         external_id: NullableText,
         email: NullableText,
-        first_name: nullable(Type.String(), {
-          description: "The first name.",
-          examples: ["Ada"],
-        }),
-        last_name: nullable(Type.String(), {
-          description: "The last name.",
-          examples: ["Lovelace"],
-        }),
+        first_name: TextOrNull("The first name.", "Ada"),
+        last_name: TextOrNull("The last name.", "Lovelace"),
         properties: nullable(Type.Unknown(), { description: "As they were sent." }),
       }),
       { description: "The newest first." },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, succeeding, Text } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CustomerServices,
@@ -48,7 +48,7 @@ const Changes = {
   opt_outs: series("Changes to unsubscribed."),
 };
 
-const TimeZone = Type.String({ description: "The zone of the days.", examples: ["Europe/Berlin"] });
+const TimeZone = Text("The zone of the days.", "Europe/Berlin");
 const Complete = Type.Boolean({
   description: "Whether what was received before this server counted is counted too.",
 });
@@ -94,7 +94,7 @@ const customers = endpoint({
         currency: Type.String({ examples: ["EUR"] }),
         purchases: series("Purchases; one of quantity n counts n times."),
         days: amounts("The amount on each day, as an exact decimal."),
-        before: Type.String({ description: "In the whole period before.", examples: ["990.00"] }),
+        before: Text("In the whole period before.", "990.00"),
       }),
       { description: "By currency; amounts are never converted." },
     ),

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, nullable, succeeding } from "../../core/base/values/schemas.ts";
+import { named, succeeding, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { readSteps } from "../../core/database/migrations/steps.ts";
 import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
@@ -14,14 +14,11 @@ const upgradesEndpoint = endpoint({
   replies: succeeding({
     steps: Type.Array(
       named("UpgradeStep", {
-        name: Type.String({
-          description: "addresses, or user names (docs/decisions/addresses.md).",
-          examples: ["addresses"],
-        }),
-        finished_at: nullable(Type.String(), {
-          description: "When it was done; null while it is not, and then no server serves.",
-          examples: ["2026-01-01T12:00:00.000Z"],
-        }),
+        name: Text("addresses, or user names (docs/decisions/addresses.md).", "addresses"),
+        finished_at: TextOrNull(
+          "When it was done; null while it is not, and then no server serves.",
+          "2026-01-01T12:00:00.000Z",
+        ),
         counts: Type.Record(Type.String(), Type.Integer(), {
           description: "Rows by what was done with them.",
           examples: [{ identifiers: 120, identifiers_joined: 3 }],
@@ -32,10 +29,7 @@ const upgradesEndpoint = endpoint({
     users_apart: Type.Array(
       named("UserApart", {
         id: Type.String({ description: "The dashboard user." }),
-        user_name: Type.String({
-          description: "The userName, as it was written.",
-          examples: ["k@xn--mnchen-3ya.example"],
-        }),
+        user_name: Text("The userName, as it was written.", "k@xn--mnchen-3ya.example"),
       }),
       {
         description:

@@ -6,6 +6,7 @@ import {
   Success,
   succeeding,
   successOf,
+  Text,
 } from "../../core/base/values/schemas.ts";
 import { ItemNote } from "../../core/base/verdicts.ts";
 import { describedList } from "../../core/http/described.ts";
@@ -149,10 +150,7 @@ const progressEndpoint = endpoint({
         kind: Type.Enum([...IMPORT_KINDS]),
         rows_done: Type.Integer({ minimum: 0, description: "How many rows were checked." }),
         rows_imported: Type.Integer({ minimum: 0, description: "How many of them were written." }),
-        started_at: Type.String({
-          description: "When the first batch was committed.",
-          examples: ["2026-01-01T12:00:00.000Z"],
-        }),
+        started_at: Text("When the first batch was committed.", "2026-01-01T12:00:00.000Z"),
         updated_at: Type.String(),
         last_batch: Type.Object(
           {

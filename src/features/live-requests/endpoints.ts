@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import { OfWorkspace, succeeding, Text } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
@@ -22,30 +22,14 @@ const filter = {
       examples: ["4xx"],
     }),
   ),
-  key: Type.Optional(
-    Type.String({ maxLength: 255, description: "The id or name of a key.", examples: ["backend"] }),
-  ),
+  key: Type.Optional(Text("The id or name of a key.", "backend", { maxLength: 255 })),
   user: Type.Optional(
-    Type.String({
-      maxLength: 997,
-      description: "The user that an item names; needs view_pii.",
-      examples: ["ada"],
-    }),
+    Text("The user that an item names; needs view_pii.", "ada", { maxLength: 997 }),
   ),
   endpoint: Type.Optional(
-    Type.String({
-      maxLength: 2_048,
-      description: "The path, or the declared path: /users/:id.",
-      examples: ["/users/track"],
-    }),
+    Text("The path, or the declared path: /users/:id.", "/users/track", { maxLength: 2_048 }),
   ),
-  code: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: "The code of an item or a refusal.",
-      examples: ["INVALID_TIME"],
-    }),
-  ),
+  code: Type.Optional(Text("The code of an item or a refusal.", "INVALID_TIME", { maxLength: 64 })),
 };
 
 const list = endpoint({

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isObject } from "../../core/base/values/plain-json.ts";
-import { nullable } from "../../core/base/values/schemas.ts";
+import { nullable, Text } from "../../core/base/values/schemas.ts";
 import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../core/base/verdicts.ts";
 import { isRefusal } from "../../core/http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
@@ -12,7 +12,7 @@ const Nullable = (description: string, example: string) =>
 
 const LiveItem = Type.Object({
   index: Type.Integer({ description: "Its place in its list, from 0." }),
-  kind: Type.String({ description: "The list with the item.", examples: ["events"] }),
+  kind: Text("The list with the item.", "events"),
   accepted: Type.Boolean({ description: "Whether it took effect." }),
   code: Nullable("Why not.", "INVALID_TIME"),
   message: Nullable(
@@ -25,26 +25,19 @@ const LiveItem = Type.Object({
 export const LiveRequest = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "The newer, the greater." }),
-    at: Type.String({
-      description: "When it was answered, in ISO 8601.",
-      examples: ["2026-01-01T12:00:00.000Z"],
-    }),
-    method: Type.String({ description: "The HTTP method.", examples: ["POST"] }),
-    path: Type.String({
-      description:
-        "Without the query. As declared for callers without view_pii: a parameter may name a user.",
-      examples: ["/users/track"],
-    }),
+    at: Text("When it was answered, in ISO 8601.", "2026-01-01T12:00:00.000Z"),
+    method: Text("The HTTP method.", "POST"),
+    path: Text(
+      "Without the query. As declared for callers without view_pii: a parameter may name a user.",
+      "/users/track",
+    ),
     status: Type.Integer({ description: "The HTTP status.", examples: [201] }),
     duration_ms: Type.Number({ description: "How long it took.", examples: [4.2] }),
-    server: Type.String({
-      description: "The server process that answered it.",
-      examples: ["app-1 (process 4711)"],
-    }),
+    server: Text("The server process that answered it.", "app-1 (process 4711)"),
     key: Type.Object(
       {
         id: Type.String({ description: "The id of the key." }),
-        name: Type.String({ description: "Its name.", examples: ["backend"] }),
+        name: Text("Its name.", "backend"),
       },
       { description: "The API key." },
     ),

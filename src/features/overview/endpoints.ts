@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Finding } from "../../core/admin/attention/attention.ts";
-import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, succeeding, Text } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
@@ -29,10 +29,7 @@ const overview = endpoint({
     ),
   }),
   replies: succeeding({
-    start: Type.String({
-      description: "When the first slot begins, in ISO 8601.",
-      examples: ["2026-01-01T12:00:00.000Z"],
-    }),
+    start: Text("When the first slot begins, in ISO 8601.", "2026-01-01T12:00:00.000Z"),
     slot_seconds: Type.Integer({ description: "How long a slot is.", examples: [10] }),
     requests: counts("Requests of API keys."),
     refused: counts("Of these, refused ones (4xx)."),
@@ -46,7 +43,7 @@ const overview = endpoint({
     queue_items: counts("The most items that waited in the write queue, of all workspaces."),
     rejections: Type.Array(
       named("RejectedItems", {
-        code: Type.String({ description: "The code.", examples: ["INVALID_TIME"] }),
+        code: Text("The code.", "INVALID_TIME"),
         counts: counts("How many items got it."),
       }),
       { description: "Rejected items by code." },

@@ -10,6 +10,7 @@ import {
   Success,
   succeeding,
   successOf,
+  Text,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
@@ -212,10 +213,10 @@ const previewContentEndpoint = endpoint({
     { additionalProperties: false },
   ),
   replies: succeeding({
-    html: Type.String({
-      description: "The whole document of the page.",
-      examples: ["<!doctype html><title>Preference Center</title><form>…</form>"],
-    }),
+    html: Text(
+      "The whole document of the page.",
+      "<!doctype html><title>Preference Center</title><form>…</form>",
+    ),
     warnings: Warnings,
   }),
 }).handledBy(async (services: PreviewServices, context, { params, body }) => {
@@ -244,11 +245,11 @@ const previewLinkEndpoint = endpoint({
   ),
   replies: {
     201: Type.Object({
-      url: Type.String({
-        description: "Opens the preview in any browser.",
-        examples: ["http://127.0.0.1:8080/preference-previews/aGVsbG8"],
-      }),
-      expires_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:10:00.000Z"] }),
+      url: Text(
+        "Opens the preview in any browser.",
+        "http://127.0.0.1:8080/preference-previews/aGVsbG8",
+      ),
+      expires_at: Text("ISO 8601.", "2026-01-01T12:10:00.000Z"),
       message: Success,
     }),
   },

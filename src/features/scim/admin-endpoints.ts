@@ -4,7 +4,13 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../../core/base/context/dashboard-permissions.ts";
-import { nullable, OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
+import {
+  nullable,
+  OnlySuccess,
+  Success,
+  succeeding,
+  Text,
+} from "../../core/base/values/schemas.ts";
 import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
 import type { UserAttributes, UserServices } from "../dashboard-users/feature.ts";
 import { DEPARTMENTS } from "../dashboard-users/feature.ts";
@@ -80,11 +86,7 @@ const Permissions = Type.Object(
 
 const SHORT = { minLength: 1, maxLength: 255 };
 const Name = (description: string, example: string) =>
-  Type.String({
-    maxLength: 255,
-    description: `${description} Empty if there is none.`,
-    examples: [example],
-  });
+  Text(`${description} Empty if there is none.`, example, { maxLength: 255 });
 
 const Department = Type.Enum([...DEPARTMENTS], { description: "The department." });
 
@@ -104,14 +106,8 @@ const Time = (description: string) =>
 
 const Person = Type.Object(
   {
-    id: Type.String({
-      description: "The id of the dashboard user, as in SCIM.",
-      examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
-    }),
-    user_name: Type.String({
-      description: "The email address that the user signs in with.",
-      examples: ["ada@acme.example"],
-    }),
+    id: Text("The id of the dashboard user, as in SCIM.", "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"),
+    user_name: Text("The email address that the user signs in with.", "ada@acme.example"),
     ...MEMBERS,
     department: Department,
     from_scim: Type.Boolean({
@@ -199,11 +195,11 @@ const create = endpoint({
     "the user has no permissions. No mail is sent.",
   body: Type.Object(
     {
-      user_name: Type.String({
-        maxLength: 254,
-        description: "The email address that the identity provider sends. It cannot change.",
-        examples: ["grace@acme.example"],
-      }),
+      user_name: Text(
+        "The email address that the identity provider sends. It cannot change.",
+        "grace@acme.example",
+        { maxLength: 254 },
+      ),
       ...MEMBERS,
       display_name: Type.Optional(MEMBERS.display_name),
       department: Type.Optional(Department),

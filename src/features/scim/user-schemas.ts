@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { Text } from "../../core/base/values/schemas.ts";
 import { type Attribute, USER_ATTRIBUTES, USER_SCHEMA } from "./protocol/attributes.ts";
 
 /*
@@ -36,10 +37,7 @@ const schemas = (urn: string) =>
   Type.Array(Type.String(), { description: `Must contain \`${urn}\`.`, examples: [[urn]] });
 
 const externalId = Type.Optional(
-  Type.String({
-    description: "The id that the identity provider has for the user.",
-    examples: ["00u1ada"],
-  }),
+  Text("The id that the identity provider has for the user.", "00u1ada"),
 );
 
 const members = membersOf(USER_ATTRIBUTES);
@@ -83,11 +81,11 @@ export const PatchScimUser = Type.Object(
         {
           op: Type.Enum(["add", "replace", "remove"], { description: "In any case." }),
           path: Type.Optional(
-            Type.String({
-              minLength: 1,
-              description: "The attribute; without one `value` is an object of attributes.",
-              examples: ["name.givenName"],
-            }),
+            Text(
+              "The attribute; without one `value` is an object of attributes.",
+              "name.givenName",
+              { minLength: 1 },
+            ),
           ),
           value: Type.Optional(
             Type.Unknown({ description: "The new value; not for `remove`.", examples: ["Grace"] }),

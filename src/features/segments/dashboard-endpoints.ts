@@ -1,6 +1,14 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { named, nullable, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import {
+  IntegerOrNull,
+  named,
+  nullable,
+  OfWorkspace,
+  succeeding,
+  Text,
+  TextOrNull,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { CountingServices } from "./count-users.ts";
@@ -14,10 +22,7 @@ import { FEW_USERS, Size } from "./size-view.ts";
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 
-const SegmentId = Type.String({
-  description: "The id of the segment.",
-  examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-});
+const SegmentId = Text("The id of the segment.", "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11");
 
 const sizes = endpoint({
   name: "listSegmentSizes",
@@ -33,34 +38,22 @@ const sizes = endpoint({
         id: SegmentId,
         sizes: Type.Array(
           Type.Object({
-            time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
-            size: nullable(Type.Integer(), {
-              description: `The estimated number of users. ${FEW_USERS}`,
-              examples: [120],
-            }),
+            time: Text("The day, in UTC.", "2026-01-31"),
+            size: IntegerOrNull(`The estimated number of users. ${FEW_USERS}`, 120),
           }),
           { description: "One entry a day, the oldest first; days without one are left out." },
         ),
         counted: nullable(
           Type.Object({
-            matching: nullable(Type.Integer(), {
-              description: `Users who met the filter. ${FEW_USERS}`,
-              examples: [120],
-            }),
+            matching: IntegerOrNull(`Users who met the filter. ${FEW_USERS}`, 120),
             total: Type.Integer({ description: "All users of the workspace then." }),
-            at: Type.String({
-              description: "When the count ended.",
-              examples: ["2026-01-31T12:00:00.000Z"],
-            }),
+            at: Text("When the count ended.", "2026-01-31T12:00:00.000Z"),
           }),
           {
             description: "The last exact count; null if there was none since the filter changed.",
           },
         ),
-        fault: nullable(Type.String(), {
-          description: "Why the segment cannot be counted; null if it can.",
-          examples: [null],
-        }),
+        fault: TextOrNull("Why the segment cannot be counted; null if it can.", null),
       }),
       { description: "Segments whose size is known, and those that cannot be counted." },
     ),
@@ -83,10 +76,7 @@ const userCount = endpoint({
   replies: succeeding({
     users: Type.Integer({ description: "How many users there are.", examples: [1_250] }),
     exact: Type.Boolean({ description: "Whether they were counted; false for an estimate." }),
-    counted_at: Type.String({
-      description: "When they were counted, in ISO 8601.",
-      examples: ["2026-01-01T12:00:00.000Z"],
-    }),
+    counted_at: Text("When they were counted, in ISO 8601.", "2026-01-01T12:00:00.000Z"),
   }),
 }).handledBy(async ({ userTotals }: CountingServices, { workspace }) => {
   const { users, isExact, countedAt } = await userTotals.read(workspace.id);
@@ -105,22 +95,19 @@ const ofUser = endpoint({
     segments: Type.Array(
       named("SegmentOfUser", {
         id: SegmentId,
-        name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
-        description: Type.String({
-          description: "The filter as a sentence.",
-          examples: ["Users who match: can receive email."],
-        }),
+        name: Text("Its name.", "Repeat buyers"),
+        description: Text("The filter as a sentence.", "Users who match: can receive email."),
       }),
       { description: "The oldest first." },
     ),
     skipped: Type.Array(
       named("SkippedSegment", {
         id: SegmentId,
-        name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
-        reason: Type.String({
-          description: "What is wrong with its filter.",
-          examples: ["'filter.all[0]' has more than 5 comparators."],
-        }),
+        name: Text("Its name.", "Repeat buyers"),
+        reason: Text(
+          "What is wrong with its filter.",
+          "'filter.all[0]' has more than 5 comparators.",
+        ),
       }),
       {
         description:

@@ -2,12 +2,15 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import {
+  IntegerOrNull,
   named,
   nullable,
   OfWorkspace,
   Success,
   succeeding,
   successOf,
+  Text,
+  TextOrNull,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -37,20 +40,18 @@ const PATH = "/admin/v1/workspaces/:name/segments";
 const Wanted = {
   filter: Type.Optional(FilterSchema),
   segment_id: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: "Instead of a filter: a segment of the workspace.",
-      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-    }),
+    Text(
+      "Instead of a filter: a segment of the workspace.",
+      "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+      { maxLength: 64 },
+    ),
   ),
 };
 
 const TIME = "2026-01-31T12:00:00.000Z";
 
-const CountId = Type.String({
+const CountId = Text("The id of an exact count.", "0199f0a0-7c11-7000-8000-00c0ffee0001", {
   format: "uuid",
-  description: "The id of an exact count.",
-  examples: ["0199f0a0-7c11-7000-8000-00c0ffee0001"],
 });
 
 const Count = named("SegmentCount", {
@@ -58,21 +59,15 @@ const Count = named("SegmentCount", {
   status: Type.Enum(["running", "finished", "cancelled", "failed"], {
     description: "The state of the count.",
   }),
-  failure: nullable(Type.String(), {
-    description: "Why it failed; null if it did not.",
-    examples: ["'filter.all[0]' has 12 comparators: at most 5 are possible."],
-  }),
+  failure: TextOrNull(
+    "Why it failed; null if it did not.",
+    "'filter.all[0]' has 12 comparators: at most 5 are possible.",
+  ),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
-  matching: nullable(Type.Integer(), {
-    description: `Those of them who meet the filter. ${FEW_USERS}`,
-    examples: [120],
-  }),
-  started_at: Type.String({ description: "When the count began.", examples: [TIME] }),
-  finished_at: nullable(Type.String(), {
-    description: "When it ended; null while it runs.",
-    examples: [TIME],
-  }),
+  matching: IntegerOrNull(`Those of them who meet the filter. ${FEW_USERS}`, 120),
+  started_at: Text("When the count began.", TIME),
+  finished_at: TextOrNull("When it ended; null while it runs.", TIME),
 });
 
 const countView = (count: ExactCount, context: WorkspaceContext) => ({
@@ -121,7 +116,7 @@ const count = endpoint({
     200: Type.Object({
       ...Size,
       ...BreakdownFields,
-      description: Type.String({ description: "The filter as a sentence.", examples: [SENTENCE] }),
+      description: Text("The filter as a sentence.", SENTENCE),
       message: Success,
     }),
     202: successOf(Count),
@@ -170,20 +165,16 @@ const listCountsEndpoint = endpoint({
     counts: Type.Array(
       named("ListedSegmentCount", {
         ...Count.properties,
-        segment_id: nullable(Type.String(), {
-          description: "The segment that was counted; null for an inline filter.",
-          examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-        }),
-        description: nullable(Type.String(), {
-          description:
-            "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
+        segment_id: TextOrNull(
+          "The segment that was counted; null for an inline filter.",
+          "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+        ),
+        description: TextOrNull(
+          "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
             "lacks view_pii.",
-          examples: [SENTENCE],
-        }),
-        before: nullable(Type.Integer(), {
-          description: "How many counts run before this one; null if it has ended.",
-          examples: [0],
-        }),
+          SENTENCE,
+        ),
+        before: IntegerOrNull("How many counts run before this one; null if it has ended.", 0),
       }),
       { description: "The newest first, at most 100." },
     ),
@@ -253,10 +244,10 @@ const users = endpoint({
     users: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: "In the form of an export. May be fewer than the limit although a page follows.",
     }),
-    cursor: nullable(Type.String(), {
-      description: "For the next page; null after the last user.",
-      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-    }),
+    cursor: TextOrNull(
+      "For the next page; null after the last user.",
+      "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+    ),
   }),
   idempotency: "ignored",
   takesLong: true,
@@ -286,20 +277,15 @@ const explainEndpoint = endpoint({
   params: OfWorkspace,
   body: Type.Object({
     ...Wanted,
-    user_id: Type.String({
+    user_id: Text("The platform_id of the user.", "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11", {
       format: "uuid",
-      description: "The platform_id of the user.",
-      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
     }),
   }),
   replies: succeeding({
     is_member: Type.Boolean({ description: "Whether the user meets the filter." }),
     conditions: Type.Array(
       named("ConditionVerdict", {
-        condition: Type.String({
-          description: "One condition of the filter, in words.",
-          examples: ["can receive email"],
-        }),
+        condition: Text("One condition of the filter, in words.", "can receive email"),
         holds: Type.Boolean({ description: "Whether the user meets it." }),
       }),
       { description: "Every condition of the filter, including those of its segments." },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, succeeding } from "../../core/base/values/schemas.ts";
+import { named, succeeding, Text } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import { SizeSeriesQuery, sizeSeries } from "./daily-sizes.ts";
@@ -58,14 +58,8 @@ const details = endpoint({
     created_at: Type.String(),
     updated_at: Type.String(),
     name: Type.String(),
-    description: Type.String({
-      description: "The filter as a sentence.",
-      examples: ["Users who match: can receive email."],
-    }),
-    text_description: Type.String({
-      description: "A name in the words of its author.",
-      examples: ["Everyone we can mail."],
-    }),
+    description: Text("The filter as a sentence.", "Users who match: can receive email."),
+    text_description: Text("A name in the words of its author.", "Everyone we can mail."),
     tags: Tags,
     teams: Type.Array(Type.String({ examples: ["Marketing"] }), {
       description: "Always empty: nothing in a workspace belongs to a team.",
@@ -95,7 +89,7 @@ const series = endpoint({
   replies: succeeding({
     data: Type.Array(
       named("SegmentSize", {
-        time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
+        time: Text("The day, in UTC.", "2026-01-31"),
         size: Type.Integer({ description: "The estimated number of users." }),
       }),
       { description: "One entry a day; days without an estimate are left out." },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, nullable } from "../../core/base/values/schemas.ts";
+import { IntegerOrNull, named, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { Breakdown } from "./breakdown.ts";
 import type { SegmentSize } from "./estimate.ts";
 import type { shownTo } from "./shown-sizes.ts";
@@ -12,10 +12,7 @@ export const FEW_USERS =
 
 export const Size = {
   total: Type.Integer({ description: "All users of the workspace." }),
-  matching: nullable(Type.Integer(), {
-    description: `Users who meet the filter. ${FEW_USERS}`,
-    examples: [120],
-  }),
+  matching: IntegerOrNull(`Users who meet the filter. ${FEW_USERS}`, 120),
   low: Type.Integer({ description: "With 95 % certainty at least this many users meet it." }),
   high: Type.Integer({ description: "With 95 % certainty at most this many users meet it." }),
   exact: Type.Boolean({ description: "Whether all users were counted." }),
@@ -28,10 +25,7 @@ export const BreakdownFields = {
   parts: Type.Optional(
     Type.Array(
       named("ConditionSize", {
-        condition: Type.String({
-          description: "A part of the filter, in words.",
-          examples: ["can receive email"],
-        }),
+        condition: Text("A part of the filter, in words.", "can receive email"),
         alone: Estimate("Users who meet this part."),
         together: Estimate("Users who meet this part and the earlier ones; in `any`, one of them."),
       }),
@@ -41,14 +35,8 @@ export const BreakdownFields = {
   reach: Type.Optional(
     Type.Array(
       named("ChannelReach", {
-        channel: Type.String({
-          description: "email, push, or the channel of the subscription group.",
-          examples: ["email"],
-        }),
-        subscription_group_id: nullable(Type.String(), {
-          description: "Null for email and push as such.",
-          examples: [null],
-        }),
+        channel: Text("email, push, or the channel of the subscription group.", "email"),
+        subscription_group_id: TextOrNull("Null for email and push as such.", null),
         name: Type.String({ examples: ["Newsletter"] }),
         ...Estimate("").properties,
       }),
@@ -58,12 +46,8 @@ export const BreakdownFields = {
   counts_since: Type.Optional(
     Type.Object(
       {
-        events: Type.Optional(
-          Type.String({ description: "Of events.", examples: ["2026-01-01T12:00:00.000Z"] }),
-        ),
-        purchases: Type.Optional(
-          Type.String({ description: "Of purchases.", examples: ["2026-01-01T12:00:00.000Z"] }),
-        ),
+        events: Type.Optional(Text("Of events.", "2026-01-01T12:00:00.000Z")),
+        purchases: Type.Optional(Text("Of purchases.", "2026-01-01T12:00:00.000Z")),
       },
       {
         description:

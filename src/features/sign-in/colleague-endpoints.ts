@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, Success, succeeding, Text } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
 import { endCredentials, findUser } from "../dashboard-users/feature.ts";
 import {
@@ -33,10 +33,10 @@ const inviteEndpoint = endpoint({
   refusals: ["NOT_FOUND", "CONFLICT", "RATE_LIMITED"],
   replies: {
     201: Type.Object({
-      url: Type.String({
-        description: "The link. It is shown this once: only its hash is stored.",
-        examples: ["https://rapport.example/dashboard/sign-in?token=link_Zm9v"],
-      }),
+      url: Text(
+        "The link. It is shown this once: only its hash is stored.",
+        "https://rapport.example/dashboard/sign-in?token=link_Zm9v",
+      ),
       expires_at: Time("Until when it works."),
       mailed: Type.Boolean({
         description: "Whether a mail server accepted a mail with the link to the user.",

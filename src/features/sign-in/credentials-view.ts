@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../core/base/clock.ts";
-import { named, nullable, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, Success, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   findInvitation,
@@ -35,14 +35,11 @@ export const SessionId = Type.String({
   examples: ["9f86d081884c7d65"],
 });
 
-const PasskeyId = Type.String({
-  description: "The id of the passkey.",
-  examples: ["q83vEjRWeJA"],
-});
+const PasskeyId = Text("The id of the passkey.", "q83vEjRWeJA");
 
 const Passkey = named("DashboardPasskey", {
   id: PasskeyId,
-  name: Type.String({ description: "The name that the person gave it.", examples: ["Laptop"] }),
+  name: Text("The name that the person gave it.", "Laptop"),
   created_at: Time("When it was added."),
   last_used_at: nullable(Time("The last sign-in with it."), {
     description: "The last sign-in with it; null before the first.",
@@ -51,19 +48,12 @@ const Passkey = named("DashboardPasskey", {
 
 const SessionOfPerson = named("DashboardSession", {
   id: SessionId,
-  way: nullable(Type.String(), {
-    description:
-      "How the person signed in: password, passkey, invitation, oidc, link or admin_token; null for sessions of earlier versions.",
-    examples: ["password"],
-  }),
-  browser: nullable(Type.String(), {
-    description: "Such as Firefox on Windows; null for other programs.",
-    examples: ["Firefox on Windows"],
-  }),
-  address: nullable(Type.String(), {
-    description: "The address that the person signed in from.",
-    examples: ["203.0.113.7"],
-  }),
+  way: TextOrNull(
+    "How the person signed in: password, passkey, invitation, oidc, link or admin_token; null for sessions of earlier versions.",
+    "password",
+  ),
+  browser: TextOrNull("Such as Firefox on Windows; null for other programs.", "Firefox on Windows"),
+  address: TextOrNull("The address that the person signed in from.", "203.0.113.7"),
   created_at: Time("When it began."),
   last_used_at: Time("When it was last used, to the minute."),
   current: Type.Boolean({ description: "Whether this request belongs to it." }),

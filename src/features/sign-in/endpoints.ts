@@ -4,7 +4,7 @@ import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts"
 import { hasHash } from "../../core/admin/secrets/secrets.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, Success, succeeding } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, Success, succeeding, Text } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
 import {
@@ -106,11 +106,11 @@ const startEndpoint = endpoint({
   headers: UserAgent,
   body: Type.Object(
     {
-      admin_token: Type.String({
-        maxLength: 1_024,
-        description: "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
-        examples: ["admin_9f86d081884c7d659a2feaa0c55ad015"],
-      }),
+      admin_token: Text(
+        "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
+        "admin_9f86d081884c7d659a2feaa0c55ad015",
+        { maxLength: 1_024 },
+      ),
     },
     { additionalProperties: false },
   ),
@@ -152,16 +152,8 @@ const passwordEndpoint = endpoint({
     "Sets a cookie. The refusal is the same for a wrong password, an unknown address and a deactivated person.",
   body: Type.Object(
     {
-      user_name: Type.String({
-        maxLength: 254,
-        description: "The email address.",
-        examples: ["grace@acme.example"],
-      }),
-      password: Type.String({
-        maxLength: 256,
-        description: "The password.",
-        examples: ["correct horse battery staple"],
-      }),
+      user_name: Text("The email address.", "grace@acme.example", { maxLength: 254 }),
+      password: Text("The password.", "correct horse battery staple", { maxLength: 256 }),
     },
     { additionalProperties: false },
   ),
@@ -229,14 +221,11 @@ const linkEndpoint = endpoint({
   secrets: ["url"],
   replies: {
     201: Type.Object({
-      url: Type.String({
-        description: "The link; the first person to open it and confirm is signed in.",
-        examples: ["https://rapport.example/dashboard/sign-in?token=link_Zm9v"],
-      }),
-      expires_at: Type.String({
-        description: "Until when it works.",
-        examples: ["2026-01-01T12:15:00.000Z"],
-      }),
+      url: Text(
+        "The link; the first person to open it and confirm is signed in.",
+        "https://rapport.example/dashboard/sign-in?token=link_Zm9v",
+      ),
+      expires_at: Text("Until when it works.", "2026-01-01T12:15:00.000Z"),
       message: Success,
     }),
   },

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Problem } from "../../core/base/problem.ts";
-import { nullable, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
+import { OnlySuccess, succeeding, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import { endedCookie } from "../../core/http/browser.ts";
 import { bySession, endpoint, success } from "../../core/http/endpoint.ts";
 import {
@@ -31,12 +31,11 @@ interface OwnServices extends CredentialServices {
 const MOST_CODE_UNITS = 2 * LONGEST_PASSWORD;
 
 const current_password = Type.Optional(
-  Type.String({
-    maxLength: MOST_CODE_UNITS,
-    description:
-      "The present password. Required of people who have one, unless the session began with an invitation.",
-    examples: ["correct horse battery staple"],
-  }),
+  Text(
+    "The present password. Required of people who have one, unless the session began with an invitation.",
+    "correct horse battery staple",
+    { maxLength: MOST_CODE_UNITS },
+  ),
 );
 
 const CLOSED = { additionalProperties: false };
@@ -54,10 +53,7 @@ const readEndpoint = endpoint({
     local: Type.Boolean({
       description: "Whether people may sign in with invitations, passwords and passkeys.",
     }),
-    provider: nullable(Type.String(), {
-      description: "The name of the identity provider; null if none is set up.",
-      examples: ["Okta"],
-    }),
+    provider: TextOrNull("The name of the identity provider; null if none is set up.", "Okta"),
     passkeys_work: Type.Boolean({
       description: "Whether browsers have passkeys at this address: on https and localhost.",
     }),
@@ -84,11 +80,11 @@ const setPassword = endpoint({
   refusals: ["FORBIDDEN", "RATE_LIMITED"],
   body: Type.Object(
     {
-      password: Type.String({
-        maxLength: MOST_CODE_UNITS,
-        description: `${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters, at least five of them different.`,
-        examples: ["correct horse battery staple"],
-      }),
+      password: Text(
+        `${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters, at least five of them different.`,
+        "correct horse battery staple",
+        { maxLength: MOST_CODE_UNITS },
+      ),
       current_password,
     },
     CLOSED,
@@ -139,12 +135,7 @@ const addPasskey = endpoint({
   refusals: ["FORBIDDEN", "CONFLICT"],
   body: Type.Object(
     {
-      name: Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: "To tell it from others.",
-        examples: ["Laptop"],
-      }),
+      name: Text("To tell it from others.", "Laptop", { minLength: 1, maxLength: 100 }),
       response: CreatedPasskey,
     },
     CLOSED,
@@ -160,11 +151,7 @@ const removePasskey = endpoint({
   method: "DELETE",
   path: `${PASSKEYS}/:passkey`,
   params: Type.Object({
-    passkey: Type.String({
-      maxLength: 2_048,
-      description: "The id of the passkey.",
-      examples: ["q83vEjRWeJA"],
-    }),
+    passkey: Text("The id of the passkey.", "q83vEjRWeJA", { maxLength: 2_048 }),
   }),
   summary: "Removes a passkey of the signed-in person.",
   access: bySession,

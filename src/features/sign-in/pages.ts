@@ -4,6 +4,7 @@ import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts"
 import type { Clock } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { Text } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { attemptCookie, readAttemptCookie, sessionCookie } from "../../core/http/browser.ts";
 import { byAnybody, endpoint } from "../../core/http/endpoint.ts";
@@ -83,7 +84,7 @@ const OWN_SIGN_IN = "/dashboard/account?welcome=1";
 const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 const Token = Type.Object({
-  token: Type.String({ maxLength: 128, description: "The secret of the link.", examples: ["x"] }),
+  token: Text("The secret of the link.", "x", { maxLength: 128 }),
 });
 
 /* A preview of the link, or a program that only looks, signs nobody in: signing in takes a click. */
@@ -155,11 +156,7 @@ const begin = endpoint({
   refusals: ["NOT_FOUND"],
   query: Type.Object({
     return_to: Type.Optional(
-      Type.String({
-        maxLength: 2_048,
-        description: "The page of the dashboard that is opened afterwards.",
-        examples: [DASHBOARD],
-      }),
+      Text("The page of the dashboard that is opened afterwards.", DASHBOARD, { maxLength: 2_048 }),
     ),
   }),
   replies: { 303: Type.Undefined() },
@@ -176,11 +173,7 @@ const begin = endpoint({
 });
 
 const Parameter = Type.Optional(
-  Type.String({
-    maxLength: 4_096,
-    description: "What the identity provider says, as OpenID Connect defines it.",
-    examples: ["x"],
-  }),
+  Text("What the identity provider says, as OpenID Connect defines it.", "x", { maxLength: 4_096 }),
 );
 
 const callback = endpoint({
@@ -197,9 +190,7 @@ const callback = endpoint({
     error_description: Parameter,
   }),
   headers: Type.Object({
-    cookie: Type.Optional(
-      Type.String({ description: "With the attempt that began the sign-in.", examples: ["x=y"] }),
-    ),
+    cookie: Type.Optional(Text("With the attempt that began the sign-in.", "x=y")),
     ...UserAgent.properties,
   }),
   replies: { 303: Type.Undefined() },

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { Text } from "../../core/base/values/schemas.ts";
 
 /* Passkeys as browsers write them in JSON: https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON */
 
@@ -23,11 +24,7 @@ const COMMON = {
     { ...OPEN, description: "What extensions of the browser say; nothing is read of it." },
   ),
   authenticatorAttachment: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description: "Where the authenticator is; nothing is read of it.",
-      examples: ["platform"],
-    }),
+    Text("Where the authenticator is; nothing is read of it.", "platform", { maxLength: 64 }),
   ),
 };
 

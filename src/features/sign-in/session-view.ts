@@ -5,7 +5,7 @@ import {
   WORKSPACE_PERMISSIONS,
 } from "../../core/base/context/dashboard-permissions.ts";
 import type { Session } from "../../core/base/context/person.ts";
-import { nullable } from "../../core/base/values/schemas.ts";
+import { nullable, Text } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 
 const Time = (description: string) =>
@@ -15,14 +15,11 @@ export const SessionView = Type.Object(
   {
     person: Type.Object(
       {
-        user_name: Type.String({
-          description: "The email address; administrator for the admin token.",
-          examples: ["ada@acme.example"],
-        }),
-        display_name: Type.String({
-          description: "How to address the person.",
-          examples: ["Ada Lovelace"],
-        }),
+        user_name: Text(
+          "The email address; administrator for the admin token.",
+          "ada@acme.example",
+        ),
+        display_name: Text("How to address the person.", "Ada Lovelace"),
         id: nullable(Type.String(), {
           description: "The dashboard user; null for the administrator.",
         }),
@@ -41,10 +38,10 @@ export const SessionView = Type.Object(
     workspaces: Type.Array(Type.String(), {
       description: "The workspaces in which the person has any permission.",
     }),
-    csrf_token: Type.String({
-      description: "For the header X-CSRF-Token of requests that change something.",
-      examples: ["Z0hKQv1cJtXo2m8v3b4w5x6y7z8A9B0C1D2E3F4G5H6"],
-    }),
+    csrf_token: Text(
+      "For the header X-CSRF-Token of requests that change something.",
+      "Z0hKQv1cJtXo2m8v3b4w5x6y7z8A9B0C1D2E3F4G5H6",
+    ),
     expires_at: Time("When the session ends if it is not used any more."),
   },
   { title: "Session", description: "Who is signed in to the dashboard." },

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
-import { named, patterned } from "../../core/base/values/schemas.ts";
+import { named, patterned, Text } from "../../core/base/values/schemas.ts";
 import { Uuid } from "../campaigns/feature.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */
@@ -48,10 +48,7 @@ export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLoca
 export const LocaleView = named(
   "LocaleOfTranslation",
   {
-    uuid: Type.String({
-      description: "The id.",
-      examples: ["3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"],
-    }),
+    uuid: Text("The id.", "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"),
     name: Type.String(),
     country: Type.String(),
     language: Type.String(),

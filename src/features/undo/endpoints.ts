@@ -4,9 +4,10 @@ import {
   Cursor,
   NullableText,
   named,
-  nullable,
   OfWorkspace,
   succeeding,
+  Text,
+  TextOrNull,
 } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -39,18 +40,12 @@ const MergeView = named("UserMerge", {
   kind: Type.Enum(["merge", "identify"], { description: "identify: by /users/identify." }),
   kept: Type.Object(User.properties, { description: "The user who was kept." }),
   merged: MergedUser,
-  by: Type.String({
-    description: "The name of the API key or person, otherwise the call.",
-    examples: ["POST /users/merge"],
-  }),
-  undoable_until: nullable(Type.String(), {
-    description: "Until when it can be undone; null if it was not recorded, or was undone.",
-    examples: ["2026-03-02T12:00:00.000Z"],
-  }),
-  undone_at: nullable(Type.String(), {
-    description: "When it was undone; null if it was not.",
-    examples: ["2026-02-01T12:00:00.000Z"],
-  }),
+  by: Text("The name of the API key or person, otherwise the call.", "POST /users/merge"),
+  undoable_until: TextOrNull(
+    "Until when it can be undone; null if it was not recorded, or was undone.",
+    "2026-03-02T12:00:00.000Z",
+  ),
+  undone_at: TextOrNull("When it was undone; null if it was not.", "2026-02-01T12:00:00.000Z"),
 });
 
 /** Names are known for as long as the merge can be undone. */
@@ -90,10 +85,10 @@ const list = endpoint({
   }),
   replies: succeeding({
     merges: Type.Array(MergeView, { description: "Newest first." }),
-    cursor: nullable(Type.String(), {
-      description: "Continues the list; null at its end.",
-      examples: ["019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11"],
-    }),
+    cursor: TextOrNull(
+      "Continues the list; null at its end.",
+      "019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11",
+    ),
   }),
 }).handledBy(
   async (services: { readonly database: Database } & AuditingServices, context, { query }) => {

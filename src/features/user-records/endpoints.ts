@@ -7,11 +7,12 @@ import {
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import {
   named,
-  nullable,
   OfWorkspace,
   Success,
   succeeding,
   successOf,
+  Text,
+  TextOrNull,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -98,10 +99,7 @@ const search = endpoint({
       description: "May be fewer than the limit although another page follows.",
     }),
     filtered_by: Type.Optional(
-      Type.String({
-        description: "The filter as a sentence.",
-        examples: ["Users who match: can receive email."],
-      }),
+      Text("The filter as a sentence.", "Users who match: can receive email."),
     ),
     next_cursor: Type.Optional(Type.String()),
   }),
@@ -165,11 +163,10 @@ const timeline = endpoint({
   replies: {
     200: Type.Object({
       entries: Type.Array(TimelineEntry),
-      attributes_since: nullable(Type.String(), {
-        description:
-          "The time from which the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.",
-        examples: ["2026-01-31T12:00:00.000Z"],
-      }),
+      attributes_since: TextOrNull(
+        "The time from which the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.",
+        "2026-01-31T12:00:00.000Z",
+      ),
       next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { refuseUnstorableText } from "../../core/base/values/plain-json.ts";
-import { Cursor, NullableText, named, nullable } from "../../core/base/values/schemas.ts";
+import { Cursor, NullableText, named, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { isProfileId } from "../../core/people/profiles/identifiers.ts";
 import { selectMerged } from "../../core/people/profiles/merged-store.ts";
@@ -69,8 +69,8 @@ export const FoundUser = named("FoundUser", {
   user_aliases: Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
   email: NullableText,
   phone: NullableText,
-  first_name: nullable(Type.String(), { description: "The first name.", examples: ["Ada"] }),
-  last_name: nullable(Type.String(), { description: "The last name.", examples: ["Lovelace"] }),
+  first_name: TextOrNull("The first name.", "Ada"),
+  last_name: TextOrNull("The last name.", "Lovelace"),
   created_at: Type.String(),
   updated_at: Type.String(),
   columns: Type.Record(Type.String(), Type.Unknown(), {

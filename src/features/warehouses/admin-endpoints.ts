@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import {
+  IntegerOrNull,
   NullableText,
   named,
   nullable,
@@ -45,10 +46,10 @@ const Run = named(
     rows_synced: Type.Integer(),
     rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
     rows_failed_with_errors: Type.Integer(),
-    bytes_scanned: nullable(Type.Integer(), {
-      description: "How much the warehouse says that it has scanned; null if it does not say.",
-      examples: [10_485_760],
-    }),
+    bytes_scanned: IntegerOrNull(
+      "How much the warehouse says that it has scanned; null if it does not say.",
+      10_485_760,
+    ),
   },
   { description: "A run of a sync." },
 );

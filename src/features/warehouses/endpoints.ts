@@ -1,5 +1,11 @@
 import Type from "typebox";
-import { NullableText, named, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  OnlySuccess,
+  succeeding,
+  Text,
+} from "../../core/base/values/schemas.ts";
 import { endpoint, withPermission } from "../../core/http/endpoint.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
@@ -8,13 +14,13 @@ import { type TriggerServices, triggerSync } from "./trigger.ts";
 /** spec: Integration. Times that have not come yet, or are not planned, are null. */
 const Integration = named("Integration", {
   integration_id: Type.String(),
-  app_group_id: Type.String({ description: "The id of the workspace.", examples: ["1"] }),
+  app_group_id: Text("The id of the workspace.", "1"),
   integration_name: Type.String(),
   integration_type: Type.String(),
   integration_status: Type.String(),
   contact_emails: Type.String(),
   last_updated_at: NullableText,
-  warehouse_type: Type.String({ description: "The source that it reads.", examples: ["postgres"] }),
+  warehouse_type: Text("The source that it reads.", "postgres"),
   last_job_start_time: NullableText,
   last_job_status: NullableText,
   next_scheduled_run: NullableText,

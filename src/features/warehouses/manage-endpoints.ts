@@ -9,6 +9,7 @@ import {
   OnlySuccess,
   succeeding,
   successOf,
+  Text,
 } from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -36,7 +37,7 @@ const Integration = named("DeclaredIntegration", {
   status: Type.Enum([...INTEGRATION_STATUSES]),
   contact_emails: Type.String(),
   schedule: NullableText,
-  schedule_time_zone: Type.String({ description: "The zone of the schedule.", examples: ["UTC"] }),
+  schedule_time_zone: Text("The zone of the schedule.", "UTC"),
   retry: Type.Object({ attempts: Type.Integer(), delay_seconds: Type.Integer() }),
   warehouse: Type.Object(
     { type: Type.String(), place: Type.String() },

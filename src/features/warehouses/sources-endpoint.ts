@@ -1,6 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import { actsForCompany } from "../../core/base/context/context.ts";
-import { named, OfWorkspace, succeeding } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, succeeding, Text } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   byAdministrator,
@@ -15,10 +15,7 @@ import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
 const Setting = named("SourceSetting", {
   name: Type.String({ description: "The name of the setting." }),
-  description: Type.String({
-    description: "What it holds.",
-    examples: ["A table or view, such as public.crm_users."],
-  }),
+  description: Text("What it holds.", "A table or view, such as public.crm_users."),
   required: Type.Boolean({ description: "Whether it must be given." }),
   secret: Type.Boolean({ description: "Whether it is sealed, and never shown." }),
   options: Type.Array(Type.String({ examples: ["parquet"] }), {
@@ -48,7 +45,7 @@ const settingsOf = (properties: TProperties, secrets: readonly string[], listed?
 const Kinds = Type.Array(
   named("SourceKind", {
     type: Type.String({ description: "The value of `type`." }),
-    label: Type.String({ description: "The name of the product.", examples: ["PostgreSQL"] }),
+    label: Text("The name of the product.", "PostgreSQL"),
     connection: Settings("How the warehouse is reached."),
     place: Settings("What a place means there."),
   }),

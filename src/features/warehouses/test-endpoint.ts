@@ -3,7 +3,13 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import { recordingRefusals, recordRefusal } from "../../core/admin/audit/refusals.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { isJsonObject, type JsonObject } from "../../core/base/values/plain-json.ts";
-import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  nullable,
+  Success,
+  TextOrNull,
+} from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { UNGUARDED } from "../../core/outbound/outbound.ts";
 import { meaningOf } from "./change-integrations.ts";
@@ -30,25 +36,21 @@ const OF_TEST = {
   params: Type.Object({ name: Type.String(), integration_id: Type.String() }),
   replies: {
     200: named("SourceTest", {
-      problem: nullable(Type.String(), {
-        description: "Why a sync would fail; null if it would not.",
-        examples: ["The table has no column UPDATED_AT."],
-      }),
+      problem: TextOrNull(
+        "Why a sync would fail; null if it would not.",
+        "The table has no column UPDATED_AT.",
+      ),
       columns: Type.Array(
         named("SourceColumn", {
           name: Type.String({ description: "As spelled in the source." }),
-          read_as: nullable(Type.String(), {
-            description: "The field that it is read as; null if it is ignored.",
-            examples: ["PAYLOAD"],
-          }),
+          read_as: TextOrNull("The field that it is read as; null if it is ignored.", "PAYLOAD"),
         }),
         { description: "The columns of the table, 200 at most." },
       ),
-      from: nullable(Type.String(), {
-        description:
-          "The last processed UPDATED_AT, where the next sync begins; null for the beginning.",
-        examples: ["2026-01-31T12:00:00.123456Z"],
-      }),
+      from: TextOrNull(
+        "The last processed UPDATED_AT, where the next sync begins; null for the beginning.",
+        "2026-01-31T12:00:00.123456Z",
+      ),
       rows_to_read: NullableCount("How many rows the next sync reads."),
       rows: Type.Array(
         named("SourceRow", {
@@ -200,10 +202,10 @@ const listTables = endpoint({
         description: "Values of `table`, or of `url` for files: by name, 1,000 at most.",
       }),
       more: Type.Boolean({ description: "Whether there are more." }),
-      problem: nullable(Type.String(), {
-        description: "Why they cannot be listed; null if they are. Any name may be typed.",
-        examples: ["The storage refuses s3://bucket/: AccessDenied."],
-      }),
+      problem: TextOrNull(
+        "Why they cannot be listed; null if they are. Any name may be typed.",
+        "The storage refuses s3://bucket/: AccessDenied.",
+      ),
       message: Success,
     }),
   },

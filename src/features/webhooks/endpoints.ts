@@ -7,12 +7,15 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Problem } from "../../core/base/problem.ts";
 import {
+  IntegerOrNull,
   named,
   nullable,
   OfWorkspace,
   OnlySuccess,
   Success,
   succeeding,
+  Text,
+  TextOrNull,
 } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -28,10 +31,7 @@ const TIME = "2026-01-31T12:00:00.000Z";
 const CHANGE_ID = "0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z";
 const LETTER_ID = "0199f0a1-2b3c-7d4e-8f50-617283940a1b";
 
-const DeadLetterId = Type.String({
-  description: "The id of a dead letter.",
-  examples: [LETTER_ID],
-});
+const DeadLetterId = Text("The id of a dead letter.", LETTER_ID);
 
 const OfWebhook = Type.Object({ ...OfWorkspace.properties, id: Type.String() });
 
@@ -40,15 +40,9 @@ const ATTEMPT = {
     description:
       "delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.",
   }),
-  status: nullable(Type.Integer(), {
-    description: "The status of the response; null without a response.",
-    examples: [204],
-  }),
-  response: nullable(Type.String(), { description: "Its first 500 characters.", examples: ["ok"] }),
-  error: nullable(Type.String(), {
-    description: "Why there was no response.",
-    examples: ["No response within 15 seconds."],
-  }),
+  status: IntegerOrNull("The status of the response; null without a response.", 204),
+  response: TextOrNull("Its first 500 characters.", "ok"),
+  error: TextOrNull("Why there was no response.", "No response within 15 seconds."),
   at: Type.String(),
   duration_ms: Type.Integer({ description: "How long it took.", examples: [21] }),
 };
@@ -70,22 +64,16 @@ const attemptOf = ({
 });
 
 const DeliveryView = named("WebhookDelivery", {
-  webhook_id: Type.String({
-    description: "The header webhook-id: the same for all attempts of a batch.",
-    examples: ["msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20"],
-  }),
+  webhook_id: Text(
+    "The header webhook-id: the same for all attempts of a batch.",
+    "msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20",
+  ),
   kind: Type.Enum(["live", "replay", "dead_letter", "test"], { description: "Why it was sent." }),
   changes: Type.Integer({ description: "How many changes it had.", examples: [12] }),
-  first_change_id: nullable(Type.String(), {
-    description: "The id of its first change; null if it had none.",
-    examples: [CHANGE_ID],
-  }),
+  first_change_id: TextOrNull("The id of its first change; null if it had none.", CHANGE_ID),
   attempt: Type.Integer({ description: "Which attempt it was, from 1.", examples: [1] }),
   ...ATTEMPT,
-  next_attempt_at: nullable(Type.String(), {
-    description: "When it is tried again; null if it is not.",
-    examples: [TIME],
-  }),
+  next_attempt_at: TextOrNull("When it is tried again; null if it is not.", TIME),
 });
 
 const deliveryOf = (delivery: Delivery): Static<typeof DeliveryView> => ({
@@ -118,12 +106,9 @@ const deliveries = endpoint({
 
 const DeadLetterView = named("DeadLetter", {
   dead_letter_id: DeadLetterId,
-  change_id: Type.String({
-    description: "The id of the change in the feed.",
-    examples: [CHANGE_ID],
-  }),
+  change_id: Text("The id of the change in the feed.", CHANGE_ID),
   type: Type.Enum([...CHANGE_TYPES]),
-  status: nullable(Type.Integer(), { description: "The refusal.", examples: [422] }),
+  status: IntegerOrNull("The refusal.", 422),
   at: Type.String(),
 });
 
@@ -205,20 +190,13 @@ const replay = endpoint({
   body: Type.Object(
     {
       from: Type.Optional(
-        Type.String({
+        Text("A cursor of the feed, `beginning`, or a time in ISO 8601.", "2026-01-31T12:00:00Z", {
           minLength: 1,
           maxLength: 512,
-          description: "A cursor of the feed, `beginning`, or a time in ISO 8601.",
-          examples: ["2026-01-31T12:00:00Z"],
         }),
       ),
       dead_letter: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description: "The id of a dead letter.",
-          examples: [LETTER_ID],
-        }),
+        Text("The id of a dead letter.", LETTER_ID, { minLength: 1, maxLength: 64 }),
       ),
     },
     { additionalProperties: false },
@@ -254,14 +232,8 @@ const rotate = endpoint({
   params: OfWebhook,
   body: rotationBody("How long the previous secret signs as well. A day by default."),
   replies: succeeding({
-    secret: Type.String({
-      description: "The secret. It is shown once.",
-      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    }),
-    previous_secret_until: Type.String({
-      description: "Until when the previous secret signs as well.",
-      examples: [TIME],
-    }),
+    secret: Text("The secret. It is shown once.", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+    previous_secret_until: Text("Until when the previous secret signs as well.", TIME),
   }),
   refusals: ["NOT_FOUND", "CONFLICT"],
 }).handledBy(

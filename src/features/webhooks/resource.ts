@@ -9,7 +9,7 @@ import type {
 } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { distinctList, nullable, patterned } from "../../core/base/values/schemas.ts";
+import { distinctList, patterned, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { OutboundRefused } from "../../core/outbound/outbound.ts";
 import { ReachRefused } from "../../core/outbound/reach-refused.ts";
@@ -39,10 +39,8 @@ function isReceiver(text: string): boolean {
 }
 
 const Url = Type.Refine(
-  Type.String({
+  Text("Gets a POST for each batch of changes.", "https://crm.example/rapport", {
     maxLength: 2_048,
-    description: "Gets a POST for each batch of changes.",
-    examples: ["https://crm.example/rapport"],
   }),
   isReceiver,
   () => "must be an http: or https: URL without a user or a password",
@@ -171,23 +169,19 @@ export const webhooks: Resource = {
       description:
         "Addresses to notify when the webhook is paused automatically, separated by commas.",
     }),
-    paused_reason: nullable(Type.String(), {
-      description:
-        "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",
-      examples: ["The receiver responded with 410: it wants no more deliveries."],
-    }),
-    behind_since: nullable(Type.String(), {
-      description: "When the oldest change was written that is under way; null if there is none.",
-      examples: [TIME],
-    }),
-    failing_since: nullable(Type.String(), {
-      description: "Since when a batch fails; null if none does.",
-      examples: [TIME],
-    }),
-    previous_secret_until: nullable(Type.String(), {
-      description: "Until when the previous secret signs as well; null if there was none.",
-      examples: [TIME],
-    }),
+    paused_reason: TextOrNull(
+      "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",
+      "The receiver responded with 410: it wants no more deliveries.",
+    ),
+    behind_since: TextOrNull(
+      "When the oldest change was written that is under way; null if there is none.",
+      TIME,
+    ),
+    failing_since: TextOrNull("Since when a batch fails; null if none does.", TIME),
+    previous_secret_until: TextOrNull(
+      "Until when the previous secret signs as well; null if there was none.",
+      TIME,
+    ),
     declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   },
 

@@ -3,6 +3,7 @@ import Type, {
   type TProperties,
   type TSchema,
   type TSchemaOptions,
+  type TStringOptions,
 } from "typebox";
 
 /* Schemas that the endpoints of many features use. */
@@ -11,6 +12,17 @@ export const nullable = <Schema extends TSchema>(schema: Schema, options?: TSche
   Type.Union([schema, Type.Null()], options);
 
 export const NullableText = nullable(Type.String());
+
+/** A text as the documentation describes it. */
+export const Text = (description: string, example: string, options: TStringOptions = {}) =>
+  Type.String({ ...options, description, examples: [example] });
+
+/** A text that may be null, as the documentation describes it. */
+export const TextOrNull = (description: string, example: string | null) =>
+  nullable(Type.String(), { description, examples: [example] });
+
+export const IntegerOrNull = (description: string, example: number) =>
+  nullable(Type.Integer(), { description, examples: [example] });
 
 const rulesOfPatterns = new Map<string, string>();
 

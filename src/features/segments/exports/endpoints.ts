@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Success } from "../../../core/base/values/schemas.ts";
+import { Success, Text } from "../../../core/base/values/schemas.ts";
 import {
   byAnybody,
   endpoint,
@@ -34,15 +34,15 @@ const start = endpoint({
   body: WantedSegmentExport,
   replies: {
     201: Type.Object({
-      object_prefix: Type.String({
-        description: "Names the export; in a bucket, the folder of its files.",
-        examples: ["segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0"],
-      }),
+      object_prefix: Text(
+        "Names the export; in a bucket, the folder of its files.",
+        "segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0",
+      ),
       url: Type.Optional(
-        Type.String({
-          description: "The link. It needs no key. Absent if the files are written into a bucket.",
-          examples: ["https://rapport.example/segment-exports/export_4fzS…"],
-        }),
+        Text(
+          "The link. It needs no key. Absent if the files are written into a bucket.",
+          "https://rapport.example/segment-exports/export_4fzS…",
+        ),
       ),
       message: Success,
     }),
@@ -65,9 +65,7 @@ const download = endpoint({
   produces: "application/octet-stream",
   params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
   replies: {
-    200: Type.Unsafe<TextStream>(
-      Type.String({ description: "A zip or gzip file.", examples: ["PK\u0003\u0004"] }),
-    ),
+    200: Type.Unsafe<TextStream>(Text("A zip or gzip file.", "PK\u0003\u0004")),
   },
   refusals: ["NOT_FOUND", "UNAVAILABLE"],
 }).handledBy(async (services: DownloadServices, context, { params }) => {

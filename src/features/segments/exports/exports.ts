@@ -8,6 +8,7 @@ import { later } from "../../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../../core/base/context/context.ts";
 import type { WorkspaceSettings } from "../../../core/base/context/workspace-settings.ts";
 import { Problem } from "../../../core/base/problem.ts";
+import { Text } from "../../../core/base/values/schemas.ts";
 import { type Database, withRetries } from "../../../core/database/database.ts";
 import type { StoringServices } from "../../../core/database/storing-services.ts";
 import type { BucketFolder } from "../../../core/outbound/bucket.ts";
@@ -47,12 +48,11 @@ export const WantedSegmentExport = Type.Object({
     description: "The fields of each user; `custom_attributes` are exported as a whole.",
   }),
   callback_endpoint: Type.Optional(
-    Type.String({
-      maxLength: 2_048,
-      description:
-        "Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.",
-      examples: ["https://hooks.example/exports"],
-    }),
+    Text(
+      "Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.",
+      "https://hooks.example/exports",
+      { maxLength: 2_048 },
+    ),
   ),
   output_format: Type.Optional(
     Type.Enum(["zip", "gzip"], {

@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from "typebox";
-import { patterned } from "../../../core/base/values/schemas.ts";
+import { patterned, Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { tablesOf } from "./list-tables.ts";
 import { type Opening, SourceFailed, sourceKind, TABLES_LIMIT } from "./source.ts";
@@ -50,12 +50,11 @@ const connection = {
     Type.String({ minLength: 1, maxLength: 4_096, description: "A personal access token." }),
   ),
   client_id: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "The id of a service principal, instead of a token.",
-      examples: ["8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b"],
-    }),
+    Text(
+      "The id of a service principal, instead of a token.",
+      "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+      { minLength: 1, maxLength: 255 },
+    ),
   ),
   client_secret: Type.Optional(
     Type.String({

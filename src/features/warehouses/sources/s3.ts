@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import Type from "typebox";
+import { Text } from "../../../core/base/values/schemas.ts";
 import { BodyTooLarge } from "../../../core/outbound/fetch-outbound.ts";
 import { SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { openFiles } from "./duckdb.ts";
@@ -44,11 +45,11 @@ const connection = {
   ),
   endpoint: Type.Optional(
     Type.Refine(
-      Type.String({
-        maxLength: 2_048,
-        description: "For a storage other than Amazon's, such as https://storage.example:9000.",
-        examples: ["https://storage.example:9000"],
-      }),
+      Text(
+        "For a storage other than Amazon's, such as https://storage.example:9000.",
+        "https://storage.example:9000",
+        { maxLength: 2_048 },
+      ),
       (url) => /^https?:\/\//.test(url) && URL.canParse(url),
       () => "must begin with https:// or http://",
     ),

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
-import { patterned } from "../../../core/base/values/schemas.ts";
+import { patterned, Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { spelled } from "./list-tables.ts";
 import { firstTables, type Opening, SourceFailed, sourceKind } from "./source.ts";
@@ -41,12 +41,7 @@ const connection = {
     description: "The account identifier, such as acme-analytics.",
     examples: ["acme-analytics"],
   }),
-  user: Type.String({
-    minLength: 1,
-    maxLength: 255,
-    description: "The user that reads.",
-    examples: ["rapport_reader"],
-  }),
+  user: Text("The user that reads.", "rapport_reader", { minLength: 1, maxLength: 255 }),
   private_key: Type.String({
     minLength: 1,
     maxLength: 16_384,
@@ -56,18 +51,10 @@ const connection = {
     Type.String({ maxLength: 1_024, description: "The passphrase of the key, if it has one." }),
   ),
   warehouse: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description: "The warehouse that computes; by default the user's.",
-      examples: ["loading"],
-    }),
+    Text("The warehouse that computes; by default the user's.", "loading", { maxLength: 255 }),
   ),
   role: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description: "The role that reads; by default the user's.",
-      examples: ["rapport"],
-    }),
+    Text("The role that reads; by default the user's.", "rapport", { maxLength: 255 }),
   ),
   endpoint: endpointSetting,
 };

@@ -1,6 +1,7 @@
 import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import Type from "typebox";
+import { Text } from "../../../core/base/values/schemas.ts";
 import {
   BodyTooLarge,
   fetchOutbound,
@@ -322,11 +323,11 @@ export function signToken(key: KeyObject, header: object, claims: object): strin
 /** An address other than the vendor's own, as the company declares it. */
 export const endpointSetting = Type.Optional(
   Type.Refine(
-    Type.String({
-      maxLength: 2_048,
-      description: "An address other than the vendor's own, such as https://proxy.example:8443.",
-      examples: ["https://proxy.example:8443"],
-    }),
+    Text(
+      "An address other than the vendor's own, such as https://proxy.example:8443.",
+      "https://proxy.example:8443",
+      { maxLength: 2_048 },
+    ),
     (url) => /^https?:\/\//.test(url) && URL.canParse(url),
     () => "must begin with https:// or http://",
   ),

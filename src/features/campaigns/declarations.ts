@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties } from "typebox";
 import { ChannelName, Name } from "../../core/admin/workspaces/manifest.ts";
+import { ClosedObject } from "../../core/base/values/schemas.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
 import { faultAt, type ManifestPath, placeName, refusalAt, refuseTwice } from "./manifest-path.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";
@@ -49,37 +50,26 @@ export interface DeclaredCanvas {
 /** @param members further ones of a message: see `MessageExtension`. */
 const messagesWith = (members: TProperties) =>
   Type.Optional(
-    Type.Array(
-      Type.Object({ id: Uuid, ...messageMembers, ...members }, { additionalProperties: false }),
-      { description: "Its messages." },
-    ),
+    Type.Array(ClosedObject({ id: Uuid, ...messageMembers, ...members }), {
+      description: "Its messages.",
+    }),
   );
 
 /** @param members further members of a message. */
 export const campaignSchema = (members: TProperties) =>
-  Type.Object(
-    { id: Uuid, name: Name, messages: messagesWith(members) },
-    { additionalProperties: false },
-  );
+  ClosedObject({ id: Uuid, name: Name, messages: messagesWith(members) });
 
 /** @param members further members of a message. */
 export const canvasSchema = (members: TProperties) =>
-  Type.Object(
-    {
-      id: Uuid,
-      name: Name,
-      steps: Type.Optional(
-        Type.Array(
-          Type.Object(
-            { id: Uuid, messages: messagesWith(members) },
-            { additionalProperties: false },
-          ),
-          { description: "The steps, in order." },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  );
+  ClosedObject({
+    id: Uuid,
+    name: Name,
+    steps: Type.Optional(
+      Type.Array(ClosedObject({ id: Uuid, messages: messagesWith(members) }), {
+        description: "The steps, in order.",
+      }),
+    ),
+  });
 
 export const declaredTexts = (
   messages: readonly Pick<DeclaredMessage, "content" | "source">[],

@@ -2,7 +2,13 @@ import Type from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { MERGED, type Patching, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { named, OfWorkspace, OnlySuccess, succeeding } from "../../core/base/values/schemas.ts";
+import {
+  ClosedObject,
+  named,
+  OfWorkspace,
+  OnlySuccess,
+  succeeding,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { Campaign, CampaignKind, MessageHead } from "./campaign.ts";
@@ -88,14 +94,14 @@ const listCanvasesEndpoint = endpoint({
   return success({ canvases });
 });
 
-const CampaignBody = Type.Object({ name: Name }, { additionalProperties: false });
+const CampaignBody = ClosedObject({ name: Name });
 
 const MOST_STEPS = 1_000;
 
-const CanvasBody = Type.Object(
-  { name: Name, step_ids: Type.Array(Uuid, { maxItems: MOST_STEPS }) },
-  { additionalProperties: false },
-);
+const CanvasBody = ClosedObject({
+  name: Name,
+  step_ids: Type.Array(Uuid, { maxItems: MOST_STEPS }),
+});
 
 const putCampaignEndpoint = endpoint({
   name: "putCampaign",

@@ -3,7 +3,7 @@ import { MERGED, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import type { Entry } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess } from "../../core/base/values/schemas.ts";
+import { ClosedObject, OnlySuccess } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { Message, MessageAddress } from "./campaign.ts";
@@ -25,10 +25,7 @@ export const MessageAddressFields = {
   step_id: Type.Optional(Uuid),
 };
 
-const MessageBody = Type.Object(
-  { ...MessageAddressFields, ...messageMembers },
-  { additionalProperties: false },
-);
+const MessageBody = ClosedObject({ ...MessageAddressFields, ...messageMembers });
 
 const putEndpoint = endpoint({
   name: "putMessage",

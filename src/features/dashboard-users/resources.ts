@@ -13,6 +13,7 @@ import {
   WORKSPACE_PERMISSIONS,
 } from "../../core/base/context/dashboard-permissions.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { ClosedObject } from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { selectLocalSignIn, upsertLocalSignIn } from "./credentials-store.ts";
 import {
@@ -28,15 +29,12 @@ import {
 
 /* The manifest's declarations for dashboard users. Credentials of identity providers are in access/. */
 
-const Team = Type.Object(
-  {
-    name: Name,
-    id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: "Generated if omitted." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const Team = ClosedObject({
+  name: Name,
+  id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: "Generated if omitted." }),
+  ),
+});
 
 /** A team declared without an id is given one, and keeps it. */
 const teams = listedResource<DeclaredTeam, WorkspaceContext>({
@@ -60,18 +58,15 @@ const teams = listedResource<DeclaredTeam, WorkspaceContext>({
   remove: (tx, { workspace }, entries) => deleteTeams(tx, workspace.id, entries),
 });
 
-const PermissionSet = Type.Object(
-  {
-    name: Name,
-    permissions: Type.Optional(
-      Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
-        maxItems: WORKSPACE_PERMISSIONS.length,
-        description: "The permissions of a user with the set in a workspace.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const PermissionSet = ClosedObject({
+  name: Name,
+  permissions: Type.Optional(
+    Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
+      maxItems: WORKSPACE_PERMISSIONS.length,
+      description: "The permissions of a user with the set in a workspace.",
+    }),
+  ),
+});
 
 const ownSets = listedResource<DeclaredPermissionSet, CompanyContext>({
   key: "permission_sets",
@@ -122,7 +117,7 @@ const permissionSets: typeof ownSets = {
 
 const SIGN_IN = "sign_in";
 
-const SignIn = Type.Object(
+const SignIn = ClosedObject(
   {
     local: Type.Optional(
       Type.Boolean({
@@ -133,7 +128,7 @@ const SignIn = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: "How people sign in to the dashboard." },
+  { description: "How people sign in to the dashboard." },
 );
 
 async function saveSignIn(

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import {
+  ClosedObject,
   named,
   OfWorkspace,
   OnlySuccess,
@@ -22,11 +23,10 @@ import { importUsers } from "./import-users.ts";
 const { external_id, user_alias, platform_id, email, phone } = IdentifierMembers;
 
 /** A user of an import as the documentation describes it; check-user.ts checks each one. */
-const ImportedUser = Type.Object(
+const ImportedUser = ClosedObject(
   { external_id, user_alias, platform_id, email, phone, ...ImportedObject.properties },
   {
     title: "ImportedUser",
-    additionalProperties: false,
     description: "History of one user. Exactly one identifier names the user.",
     examples: [
       {

@@ -3,6 +3,7 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { AdministerServices } from "../../core/admin/workspaces/administer.ts";
 import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
 import {
+  ClosedObject,
   NullableText,
   named,
   OfWorkspace,
@@ -119,7 +120,7 @@ const putEndpoint = endpoint({
     "Creates or changes a preference center; omitted fields get the same defaults as in a manifest.",
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
-  body: Type.Object(centerMembers, { additionalProperties: false }),
+  body: ClosedObject(centerMembers),
   replies: { 200: Checked },
 }).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
   const wanted = centerOf({ id: params.id, ...body });
@@ -202,16 +203,10 @@ const previewContentEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access", "view_pii"),
   idempotency: "ignored",
   params: OfCenter,
-  body: Type.Object(
-    {
-      center: Type.Object(centerMembers, {
-        additionalProperties: false,
-        description: "The content, as PUT takes it.",
-      }),
-      ...previewOptions,
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    center: ClosedObject(centerMembers, { description: "The content, as PUT takes it." }),
+    ...previewOptions,
+  }),
   replies: succeeding({
     html: Text(
       "The whole document of the page.",
@@ -239,9 +234,9 @@ const previewLinkEndpoint = endpoint({
   secrets: ["url"],
   idempotency: "ignored",
   params: OfCenter,
-  body: Type.Object(
+  body: ClosedObject(
     { locale: previewOptions.locale, page: previewOptions.page },
-    { additionalProperties: false, examples: [{ locale: "es", page: "page" }] },
+    { examples: [{ locale: "es", page: "page" }] },
   ),
   replies: {
     201: Type.Object({
@@ -272,17 +267,14 @@ const rotateEndpoint = endpoint({
   summary:
     "Signs links to preference pages with a new secret; links signed with earlier secrets work for an overlap.",
   access: byAdministrator("admin"),
-  body: Type.Object(
-    {
-      overlap_days: Type.Integer({
-        minimum: 0,
-        maximum: 3_650,
-        description:
-          "How long links signed with earlier secrets still work; 0 ends them within 30 seconds.",
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    overlap_days: Type.Integer({
+      minimum: 0,
+      maximum: 3_650,
+      description:
+        "How long links signed with earlier secrets still work; 0 ends them within 30 seconds.",
+    }),
+  }),
   replies: { 200: OnlySuccess },
 }).handledBy(async ({ links }: { readonly links: Links }, context, { body }) => {
   await links.rotate(context, body.overlap_days);

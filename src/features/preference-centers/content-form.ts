@@ -1,28 +1,25 @@
 import Type, { type Static } from "typebox";
-import { named } from "../../core/base/values/schemas.ts";
+import { ClosedObject, named } from "../../core/base/values/schemas.ts";
 import { type CenterOptions, DEFAULT_OPTIONS, STATES } from "./center.ts";
 import { localeTag } from "./locales.ts";
 
 /* The members of a center, the same in the API and in a manifest. */
 
 /** Publicly known; the two spellings of the list as well. */
-const LinkTag = Type.Object(
-  {
-    rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"], {
-      description: "The purpose of the icon.",
-    }),
-    href: Type.String({ minLength: 1, maxLength: 2_048, description: "The address of the icon." }),
-    type: Type.Optional(
-      Type.Enum(
-        ["image/png", "image/svg", "image/gif", "image/x-icon", "image/svg+xml", "mask-icon"],
-        { description: "The icon's media type." },
-      ),
+const LinkTag = ClosedObject({
+  rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"], {
+    description: "The purpose of the icon.",
+  }),
+  href: Type.String({ minLength: 1, maxLength: 2_048, description: "The address of the icon." }),
+  type: Type.Optional(
+    Type.Enum(
+      ["image/png", "image/svg", "image/gif", "image/x-icon", "image/svg+xml", "mask-icon"],
+      { description: "The icon's media type." },
     ),
-    sizes: Type.Optional(Type.String({ maxLength: 255, description: "Such as 32x32." })),
-    color: Type.Optional(Type.String({ maxLength: 255, description: "The color of a mask icon." })),
-  },
-  { additionalProperties: false },
-);
+  ),
+  sizes: Type.Optional(Type.String({ maxLength: 255, description: "Such as 32x32." })),
+  color: Type.Optional(Type.String({ maxLength: 255, description: "The color of a mask icon." })),
+});
 
 const LinkTags = Type.Optional(
   Type.Array(LinkTag, { maxItems: 20, description: "The icons of the pages." }),
@@ -39,13 +36,13 @@ const ViewportContent = Type.Refine(
   () => "must be only the content value of the meta tag, without the tag",
 );
 
-export const Options = Type.Object(
+export const Options = ClosedObject(
   {
     "meta-viewport-content": Type.Optional(ViewportContent),
     "links-tags": LinkTags,
     "link-tags": LinkTags,
   },
-  { additionalProperties: false, description: "Elements for the head of the pages." },
+  { description: "Elements for the head of the pages." },
 );
 
 /** As they are read. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { DeclaredId } from "../../core/admin/workspaces/manifest.ts";
-import { nullable } from "../../core/base/values/schemas.ts";
+import { ClosedObject, nullable } from "../../core/base/values/schemas.ts";
 import { DEFAULT_OPTIONS, DEFAULT_TITLE, type DeclaredCenter } from "./center.ts";
 import {
   localeOf,
@@ -40,10 +40,7 @@ export const centerMembers = {
   translations: Type.Optional(Translations),
 };
 
-export const DeclaredCenterForm = Type.Object(
-  { id: CenterId, ...centerMembers },
-  { additionalProperties: false },
-);
+export const DeclaredCenterForm = ClosedObject({ id: CenterId, ...centerMembers });
 
 /** A declared center with its defaults filled in; it is not checked yet. */
 export function centerOf(declared: Static<typeof DeclaredCenterForm>): DeclaredCenter {

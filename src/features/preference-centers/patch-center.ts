@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
+import { ClosedObject } from "../../core/base/values/schemas.ts";
 import type { CenterContent, DeclaredCenter } from "./center.ts";
 import { centerMembers, centerOf } from "./declarations.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
@@ -11,9 +11,7 @@ interface Patch extends Readonly<Record<string, unknown>> {
   readonly translations?: Readonly<Record<string, unknown>> | null;
 }
 
-export const CENTER_PATCHING = patchingOf(
-  Type.Object(centerMembers, { additionalProperties: false }),
-);
+export const CENTER_PATCHING = patchingOf(ClosedObject(centerMembers));
 
 /** The center with the members of a PATCH. @throws Problem INVALID_REQUEST */
 export function patchCenter(id: string, present: CenterContent, patch: Patch): DeclaredCenter {

@@ -5,6 +5,7 @@ import {
   WORKSPACE_PERMISSIONS,
 } from "../../core/base/context/dashboard-permissions.ts";
 import {
+  ClosedObject,
   nullable,
   OnlySuccess,
   Success,
@@ -38,36 +39,28 @@ const NameOf = (what: string) => Type.String({ minLength: 1, maxLength: 255, des
 const listOf = <Name extends string>(names: readonly Name[], description: string) =>
   Type.Array(Type.Enum([...names]), { maxItems: MOST_ENTRIES, description });
 
-const CLOSED = { additionalProperties: false };
+const Team = ClosedObject({
+  teamName: NameOf("The name of the team."),
+  teamPermissions: Type.Optional(listOf(TEAM_PERMISSIONS, "The user's permissions in the team.")),
+});
 
-const Team = Type.Object(
-  {
-    teamName: NameOf("The name of the team."),
-    teamPermissions: Type.Optional(listOf(TEAM_PERMISSIONS, "The user's permissions in the team.")),
-  },
-  CLOSED,
-);
+const AppGroup = ClosedObject({
+  appGroupName: NameOf("The name of the workspace."),
+  appGroupPermissions: Type.Optional(
+    listOf(WORKSPACE_PERMISSIONS, "The user's permissions in the workspace."),
+  ),
+  appGroupPermissionSets: Type.Optional(
+    Type.Array(ClosedObject({ appGroupPermissionSetName: NameOf("The name of the set.") }), {
+      maxItems: MOST_ENTRIES,
+      description: "Permission sets of the user in the workspace.",
+    }),
+  ),
+  team: Type.Optional(
+    Type.Array(Team, { maxItems: MOST_ENTRIES, description: "Teams of the workspace." }),
+  ),
+});
 
-const AppGroup = Type.Object(
-  {
-    appGroupName: NameOf("The name of the workspace."),
-    appGroupPermissions: Type.Optional(
-      listOf(WORKSPACE_PERMISSIONS, "The user's permissions in the workspace."),
-    ),
-    appGroupPermissionSets: Type.Optional(
-      Type.Array(
-        Type.Object({ appGroupPermissionSetName: NameOf("The name of the set.") }, CLOSED),
-        { maxItems: MOST_ENTRIES, description: "Permission sets of the user in the workspace." },
-      ),
-    ),
-    team: Type.Optional(
-      Type.Array(Team, { maxItems: MOST_ENTRIES, description: "Teams of the workspace." }),
-    ),
-  },
-  CLOSED,
-);
-
-const Permissions = Type.Object(
+const Permissions = ClosedObject(
   {
     companyPermissions: Type.Optional(
       listOf(COMPANY_PERMISSIONS, "The user's permissions in the company."),
@@ -77,7 +70,6 @@ const Permissions = Type.Object(
     ),
   },
   {
-    ...CLOSED,
     title: "DashboardPermissions",
     description: "The user's permissions, under the names of the SCIM interface.",
     examples: [{ companyPermissions: [], appGroup: [{ appGroupName: "demo" }] }],
@@ -193,21 +185,18 @@ const create = endpoint({
   description:
     "Omitted department and permissions are those of scim_defaults; without them the department is required, and " +
     "the user has no permissions. No mail is sent.",
-  body: Type.Object(
-    {
-      user_name: Text(
-        "The email address that the identity provider sends. It cannot change.",
-        "grace@acme.example",
-        { maxLength: 254 },
-      ),
-      ...MEMBERS,
-      display_name: Type.Optional(MEMBERS.display_name),
-      department: Type.Optional(Department),
-      active: Type.Optional(MEMBERS.active),
-      permissions: Type.Optional(Permissions),
-    },
-    CLOSED,
-  ),
+  body: ClosedObject({
+    user_name: Text(
+      "The email address that the identity provider sends. It cannot change.",
+      "grace@acme.example",
+      { maxLength: 254 },
+    ),
+    ...MEMBERS,
+    display_name: Type.Optional(MEMBERS.display_name),
+    department: Type.Optional(Department),
+    active: Type.Optional(MEMBERS.active),
+    permissions: Type.Optional(Permissions),
+  }),
   refusals: ["CONFLICT"],
   replies: { 201: OnePerson },
 }).handledBy(async (services: UserServices, context, { body }) => ({
@@ -238,7 +227,7 @@ const change = endpoint({
     "Permissions take effect with the user's next request; a deactivated user's sessions end. The last active user " +
     "with the company's admin permission keeps it.",
   body: Type.Partial(Type.Object({ ...MEMBERS, department: Department }), {
-    ...CLOSED,
+    additionalProperties: false,
     minProperties: 1,
   }),
   refusals: ["NOT_FOUND", "CONFLICT"],

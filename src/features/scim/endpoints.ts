@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
-import { named } from "../../core/base/values/schemas.ts";
+import { ClosedObject, named } from "../../core/base/values/schemas.ts";
 import { byScimToken, type Contract, endpoint } from "../../core/http/endpoint.ts";
 import type { UserServices } from "../dashboard-users/feature.ts";
 import { openDirectory } from "./company-directory.ts";
@@ -35,18 +35,17 @@ const shape = (attribute: Attribute): TSchema => {
 };
 
 const objectOf = (attributes: readonly Attribute[]) =>
-  Type.Object(
+  ClosedObject(
     Object.fromEntries(attributes.map((each) => [each.name, Type.Optional(shape(each))])),
-    { additionalProperties: false },
   );
 
-const User: TSchema = Type.Object(
+const User: TSchema = ClosedObject(
   {
     ...objectOf(RESOURCE_ATTRIBUTES).properties,
     schemas: Type.Array(Type.String()),
     id: Type.String(),
   },
-  { title: "ScimUser", additionalProperties: false, description: "A dashboard user." },
+  { title: "ScimUser", description: "A dashboard user." },
 );
 
 const listOf = (resource: TSchema): TSchema =>

@@ -8,23 +8,21 @@ import {
 import type { CompanyContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import { ClosedObject } from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import type { Organisation } from "../dashboard-users/feature.ts";
 import { DEPARTMENTS, readOrganisation } from "../dashboard-users/feature.ts";
 import { selectDefaults, upsertDefaults } from "./defaults-store.ts";
 import { readDefaults } from "./protocol/read-user.ts";
 
-const ScimDefaults = Type.Object(
+const ScimDefaults = ClosedObject(
   {
     department: Type.Optional(Type.Enum([...DEPARTMENTS], { description: "The department." })),
     permissions: Type.Optional(
       Type.Object({}, { description: "As in a SCIM body: companyPermissions, appGroup." }),
     ),
   },
-  {
-    additionalProperties: false,
-    description: "Defaults for new dashboard users, if the identity provider does not send them.",
-  },
+  { description: "Defaults for new dashboard users, if the identity provider does not send them." },
 );
 
 async function applyDefaults(

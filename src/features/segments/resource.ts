@@ -5,7 +5,7 @@ import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
-import { Text } from "../../core/base/values/schemas.ts";
+import { ClosedObject, Text } from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { recordSizesAgain } from "./daily-sizes.ts";
 import { readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
@@ -31,27 +31,24 @@ export const FilterSchema = Type.Unsafe<Record<string, Json>>(
   ),
 );
 
-const DeclaredSegment = Type.Object(
-  {
-    id: Type.String({ format: "uuid", description: "As requests name it." }),
-    name: Name,
-    description: Type.Optional(
-      Text(
-        "What the segment is for, in your own words.",
-        "Bought twice in a month and can be mailed.",
-        { maxLength: 1_000 },
-      ),
+const DeclaredSegment = ClosedObject({
+  id: Type.String({ format: "uuid", description: "As requests name it." }),
+  name: Name,
+  description: Type.Optional(
+    Text(
+      "What the segment is for, in your own words.",
+      "Bought twice in a month and can be mailed.",
+      { maxLength: 1_000 },
     ),
-    tags: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100, examples: ["loyalty"] }), {
-        maxItems: 50,
-        description: "Words to find the segment by.",
-      }),
-    ),
-    filter: FilterSchema,
-  },
-  { additionalProperties: false },
-);
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100, examples: ["loyalty"] }), {
+      maxItems: 50,
+      description: "Words to find the segment by.",
+    }),
+  ),
+  filter: FilterSchema,
+});
 
 type Segment = Required<Static<typeof DeclaredSegment>>;
 

@@ -4,7 +4,13 @@ import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts"
 import { hasHash } from "../../core/admin/secrets/secrets.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, Success, succeeding, Text } from "../../core/base/values/schemas.ts";
+import {
+  ClosedObject,
+  OnlySuccess,
+  Success,
+  succeeding,
+  Text,
+} from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
 import {
@@ -104,16 +110,13 @@ const startEndpoint = endpoint({
   fromOwnPages: true,
   refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
   headers: UserAgent,
-  body: Type.Object(
-    {
-      admin_token: Text(
-        "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
-        "admin_9f86d081884c7d659a2feaa0c55ad015",
-        { maxLength: 1_024 },
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    admin_token: Text(
+      "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
+      "admin_9f86d081884c7d659a2feaa0c55ad015",
+      { maxLength: 1_024 },
+    ),
+  }),
   replies: { 200: SessionView },
 }).handledBy(async (services: AdminTokenServices & Services, context, { body, ...input }) => {
   const userAgent = input.headers["user-agent"];
@@ -150,13 +153,10 @@ const passwordEndpoint = endpoint({
   summary: "Signs in to the dashboard with a password.",
   description:
     "Sets a cookie. The refusal is the same for a wrong password, an unknown address and a deactivated person.",
-  body: Type.Object(
-    {
-      user_name: Text("The email address.", "grace@acme.example", { maxLength: 254 }),
-      password: Text("The password.", "correct horse battery staple", { maxLength: 256 }),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    user_name: Text("The email address.", "grace@acme.example", { maxLength: 254 }),
+    password: Text("The password.", "correct horse battery staple", { maxLength: 256 }),
+  }),
   replies: { 200: SessionView },
 }).handledBy(async (services: PasskeyServices, context, { body, headers, baseUrl }) => {
   const given = { userName: body.user_name, password: body.password };
@@ -183,7 +183,7 @@ const passkeyEndpoint = endpoint({
   summary: "Signs in to the dashboard with a passkey.",
   description: "Sets a cookie.",
   refusals: [...SIGNING_IN.refusals, "CONFLICT"],
-  body: Type.Object({ response: UsedPasskey }, { additionalProperties: false }),
+  body: ClosedObject({ response: UsedPasskey }),
   replies: { 200: SessionView },
 }).handledBy(async (services: PasskeyServices, context, { body, headers, baseUrl }) => {
   const response = body.response as AuthenticationResponseJSON;

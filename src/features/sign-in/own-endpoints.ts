@@ -1,6 +1,12 @@
 import Type from "typebox";
 import { Problem } from "../../core/base/problem.ts";
-import { OnlySuccess, succeeding, Text, TextOrNull } from "../../core/base/values/schemas.ts";
+import {
+  ClosedObject,
+  OnlySuccess,
+  succeeding,
+  Text,
+  TextOrNull,
+} from "../../core/base/values/schemas.ts";
 import { endedCookie } from "../../core/http/browser.ts";
 import { bySession, endpoint, success } from "../../core/http/endpoint.ts";
 import {
@@ -38,9 +44,7 @@ const current_password = Type.Optional(
   ),
 );
 
-const CLOSED = { additionalProperties: false };
-
-const Confirmed = Type.Object({ current_password }, CLOSED);
+const Confirmed = ClosedObject({ current_password });
 
 const readEndpoint = endpoint({
   name: "getOwnCredentials",
@@ -78,17 +82,14 @@ const setPassword = endpoint({
   description: "It ends the person's other sessions, and invitations for them.",
   access: bySession,
   refusals: ["FORBIDDEN", "RATE_LIMITED"],
-  body: Type.Object(
-    {
-      password: Text(
-        `${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters, at least five of them different.`,
-        "correct horse battery staple",
-        { maxLength: MOST_CODE_UNITS },
-      ),
-      current_password,
-    },
-    CLOSED,
-  ),
+  body: ClosedObject({
+    password: Text(
+      `${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters, at least five of them different.`,
+      "correct horse battery staple",
+      { maxLength: MOST_CODE_UNITS },
+    ),
+    current_password,
+  }),
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: PasskeyServices, context, { body }) => {
   const { password, current_password: currentPassword } = body;
@@ -133,13 +134,10 @@ const addPasskey = endpoint({
   summary: "Adds a passkey that the browser has made to the signed-in person.",
   access: bySession,
   refusals: ["FORBIDDEN", "CONFLICT"],
-  body: Type.Object(
-    {
-      name: Text("To tell it from others.", "Laptop", { minLength: 1, maxLength: 100 }),
-      response: CreatedPasskey,
-    },
-    CLOSED,
-  ),
+  body: ClosedObject({
+    name: Text("To tell it from others.", "Laptop", { minLength: 1, maxLength: 100 }),
+    response: CreatedPasskey,
+  }),
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: PasskeyServices, context, { body, baseUrl }) => {
   await finishPasskey(services, context, baseUrl, body as never);

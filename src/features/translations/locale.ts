@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
-import { named, patterned, Text } from "../../core/base/values/schemas.ts";
+import { ClosedObject, named, patterned, Text } from "../../core/base/values/schemas.ts";
 import { Uuid } from "../campaigns/feature.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */
@@ -33,10 +33,7 @@ export const localeMembers = {
   }),
 };
 
-export const DeclaredLocale = Type.Object(
-  { id: Uuid, ...localeMembers },
-  { additionalProperties: false },
-);
+export const DeclaredLocale = ClosedObject({ id: Uuid, ...localeMembers });
 
 export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLocale>): Locale => ({
   id: id.toLowerCase(),

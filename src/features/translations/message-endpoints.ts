@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import {
+  ClosedObject,
   NullableText,
   named,
   OnlySuccess,
@@ -95,7 +96,7 @@ const putTranslationEndpoint = endpoint({
   summary: "Sets the strings of a message in one locale; missing ones fall back to the source.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
-  body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
+  body: ClosedObject({ translation_map: Strings }),
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
   const texts = { maps: [body.translation_map], contents: [] };
@@ -114,14 +115,11 @@ const changeTranslationEndpoint = endpoint({
     "Sets or removes single strings of a message in one locale; the others stay as they are.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
-  body: Type.Object(
-    {
-      translation_map: Type.Record(Type.String(), NullableText, {
-        description: "The changed strings by id; null removes one.",
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    translation_map: Type.Record(Type.String(), NullableText, {
+      description: "The changed strings by id; null removes one.",
+    }),
+  }),
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
   const changes = Object.entries(body.translation_map);

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import {
+  ClosedObject,
   Cursor,
   NullableText,
   named,
@@ -144,10 +145,7 @@ const undo = endpoint({
     name: Type.String(),
     id: Type.String({ format: "uuid", description: "The id of the merge." }),
   }),
-  body: Type.Object(
-    { dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })) },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({ dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })) }),
   examples: { "A preview": { dry_run: true } },
   refusals: ["NOT_FOUND", "CONFLICT"],
   replies: succeeding({

@@ -6,6 +6,7 @@ import {
 } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import {
+  ClosedObject,
   named,
   OfWorkspace,
   Success,
@@ -133,16 +134,13 @@ const change = endpoint({
   summary: "Sets attributes and subscription states of a user, checked as /users/track does.",
   access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
   params: OfUser,
-  body: Type.Object(
-    {
-      attributes: Type.Record(Type.String(), Type.Unknown(), {
-        maxProperties: 250,
-        description:
-          "An attributes object of /users/track without an identifier: standard and custom attributes, `subscription_groups`, `email_subscribe`.",
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    attributes: Type.Record(Type.String(), Type.Unknown(), {
+      maxProperties: 250,
+      description:
+        "An attributes object of /users/track without an identifier: standard and custom attributes, `subscription_groups`, `email_subscribe`.",
+    }),
+  }),
   examples: { "An attribute": { attributes: { plan: "gold" } } },
   refusals: ["NOT_FOUND", "CONFLICT"],
   replies: succeeding({ platform_id: Type.String() }),
@@ -212,13 +210,10 @@ const merge = endpoint({
   summary: "Merges a user into another one, or previews what that would do.",
   access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
   params: OfUser,
-  body: Type.Object(
-    {
-      into: Type.String({ format: "uuid", description: "The platform_id of the kept user." }),
-      dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    into: Type.String({ format: "uuid", description: "The platform_id of the kept user." }),
+    dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })),
+  }),
   replies: succeeding({
     merged: Type.Boolean({ description: "false after a dry run." }),
     effects: Type.Array(

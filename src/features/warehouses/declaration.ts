@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../../core/admin/jobs/schedule.ts";
 import { zoneOf } from "../../core/base/context/workspace-settings.ts";
-import { PLAIN_NAME } from "../../core/base/values/schemas.ts";
+import { ClosedObject, PLAIN_NAME } from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import {
   addressesIn,
@@ -50,7 +50,7 @@ const members = {
     zoneOf("The zone of the schedule, such as Europe/Berlin. UTC by default."),
   ),
   retry: Type.Optional(
-    Type.Object(
+    ClosedObject(
       {
         attempts: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 20, description: "The total number of attempts." }),
@@ -59,29 +59,26 @@ const members = {
           Type.Integer({ minimum: 0, maximum: 3_600, description: "The delay between attempts." }),
         ),
       },
-      { additionalProperties: false, description: "How often a failed sync is retried." },
+      { description: "How often a failed sync is retried." },
     ),
   ),
   warehouse: WarehouseSchema,
 };
 
-export const IntegrationEntry = Type.Object(
-  {
-    id: Type.Refine(
-      Type.String({ description: "A UUID, as requests name it." }),
-      isLowerCaseUuid,
-      () => "must be a UUID in lower case",
-    ),
-    ...members,
-  },
-  { additionalProperties: false },
-);
+export const IntegrationEntry = ClosedObject({
+  id: Type.Refine(
+    Type.String({ description: "A UUID, as requests name it." }),
+    isLowerCaseUuid,
+    () => "must be a UUID in lower case",
+  ),
+  ...members,
+});
 
 /** The body of a PUT; its path has the id. Without a warehouse the present one stays. */
-export const IntegrationBody = Type.Object(
-  { ...members, warehouse: Type.Optional(WarehouseSchema) },
-  { additionalProperties: false },
-);
+export const IntegrationBody = ClosedObject({
+  ...members,
+  warehouse: Type.Optional(WarehouseSchema),
+});
 
 export type Entry = Static<typeof IntegrationEntry>;
 

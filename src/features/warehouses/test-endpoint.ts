@@ -4,6 +4,7 @@ import { recordingRefusals, recordRefusal } from "../../core/admin/audit/refusal
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { isJsonObject, type JsonObject } from "../../core/base/values/plain-json.ts";
 import {
+  ClosedObject,
   NullableText,
   named,
   nullable,
@@ -187,10 +188,9 @@ const listTables = endpoint({
   access: OF_TEST.access,
   params: OF_TEST.params,
   refusals: ["RATE_LIMITED"],
-  body: Type.Object(
+  body: ClosedObject(
     { warehouse: Type.Optional(OpenWarehouseSchema) },
     {
-      additionalProperties: false,
       examples: [
         { warehouse: { type: "postgres", url: "postgres://reader@warehouse.acme.example/crm" } },
       ],

@@ -7,6 +7,7 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Problem } from "../../core/base/problem.ts";
 import {
+  ClosedObject,
   IntegerOrNull,
   named,
   nullable,
@@ -187,20 +188,17 @@ const replay = endpoint({
   examples: { "From a time on": { from: "2026-01-31T12:00:00Z" } },
   access: byAdministratorOfWorkspace("admin"),
   params: OfWebhook,
-  body: Type.Object(
-    {
-      from: Type.Optional(
-        Text("A cursor of the feed, `beginning`, or a time in ISO 8601.", "2026-01-31T12:00:00Z", {
-          minLength: 1,
-          maxLength: 512,
-        }),
-      ),
-      dead_letter: Type.Optional(
-        Text("The id of a dead letter.", LETTER_ID, { minLength: 1, maxLength: 64 }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: ClosedObject({
+    from: Type.Optional(
+      Text("A cursor of the feed, `beginning`, or a time in ISO 8601.", "2026-01-31T12:00:00Z", {
+        minLength: 1,
+        maxLength: 512,
+      }),
+    ),
+    dead_letter: Type.Optional(
+      Text("The id of a dead letter.", LETTER_ID, { minLength: 1, maxLength: 64 }),
+    ),
+  }),
   replies: succeeding({
     attempt: nullable(Type.Object(ATTEMPT), {
       description: "The outcome for the dead letter; null for a replay from a position.",

@@ -9,7 +9,13 @@ import type {
 } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { distinctList, patterned, Text, TextOrNull } from "../../core/base/values/schemas.ts";
+import {
+  ClosedObject,
+  distinctList,
+  patterned,
+  Text,
+  TextOrNull,
+} from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { OutboundRefused } from "../../core/outbound/outbound.ts";
 import { ReachRefused } from "../../core/outbound/reach-refused.ts";
@@ -65,25 +71,22 @@ const State = Type.Enum([...WEBHOOK_STATES], {
   description: "A paused webhook keeps its place in the feed. active by default.",
 });
 
-const DeclaredWebhook = Type.Object(
-  {
-    id: DeclaredId,
-    name: Name,
-    url: Url,
-    secret: Type.Optional(
-      Type.String({
-        ...patterned(SECRET_PATTERN, "must be 'whsec_' and 24 to 64 bytes in base64"),
-        description:
-          "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
-        examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-      }),
-    ),
-    types: Type.Optional(Types),
-    state: Type.Optional(State),
-    contact_emails: Type.Optional(ContactEmails),
-  },
-  { additionalProperties: false },
-);
+const DeclaredWebhook = ClosedObject({
+  id: DeclaredId,
+  name: Name,
+  url: Url,
+  secret: Type.Optional(
+    Type.String({
+      ...patterned(SECRET_PATTERN, "must be 'whsec_' and 24 to 64 bytes in base64"),
+      description:
+        "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
+      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    }),
+  ),
+  types: Type.Optional(Types),
+  state: Type.Optional(State),
+  contact_emails: Type.Optional(ContactEmails),
+});
 
 type Declared = Static<typeof DeclaredWebhook>;
 

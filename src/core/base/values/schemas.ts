@@ -71,6 +71,12 @@ export const named = <Members extends TProperties>(
   options?: TObjectOptions,
 ) => Type.Object(members, { ...options, title });
 
+/** An object that may have no other members. */
+export const ClosedObject = <Members extends TProperties>(
+  members: Members,
+  options?: TObjectOptions,
+) => Type.Object(members, { additionalProperties: false, ...options });
+
 /** The reply with one named object: its members, and `message`. */
 export const successOf = <Schema extends TSchema>(schema: Schema) =>
   Type.Intersect([schema, OnlySuccess]);

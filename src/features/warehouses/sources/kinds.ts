@@ -1,6 +1,7 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import type { KeptSecrets } from "../../../core/admin/workspaces/resource.ts";
+import { ClosedObject } from "../../../core/base/values/schemas.ts";
 import type { HostAndPort } from "../../../core/outbound/outbound.ts";
 import { OutsideRoot } from "../../../core/outbound/unfit.ts";
 import { bigquerySource } from "./bigquery.ts";
@@ -46,10 +47,7 @@ const inlineOf = (kind: AnyKind): TSchema => withRule(kind.rule, loginOf(kind, k
 const loginOf = (kind: AnyKind, place: TProperties): TSchema =>
   withRule(
     kind.login,
-    Type.Object(
-      { type: Type.Enum([kind.type]), ...kind.connection, ...place },
-      { additionalProperties: false },
-    ),
+    ClosedObject({ type: Type.Enum([kind.type]), ...kind.connection, ...place }),
   );
 
 /**
@@ -74,10 +72,11 @@ const ConnectionName = Type.String({
   description: "A connection of the company that lists this workspace.",
 });
 
-const ConnectedSchema = Type.Object(
-  { type: Type.Optional(Type.Enum(["connection"])), connection: ConnectionName, ...PLACES },
-  { additionalProperties: false },
-);
+const ConnectedSchema = ClosedObject({
+  type: Type.Optional(Type.Enum(["connection"])),
+  connection: ConnectionName,
+  ...PLACES,
+});
 
 /** A warehouse of which the place is open: it may be absent, or half of it is there. */
 export const OpenWarehouseSchema = Type.Union(
@@ -108,10 +107,7 @@ export const connectionSettingsOf = (kind: AnyKind): TProperties => ({
 export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema =>
   withRule(
     kind.login,
-    Type.Object(
-      { ...common, type: Type.Enum([kind.type]), ...connectionSettingsOf(kind) },
-      { additionalProperties: false },
-    ),
+    ClosedObject({ ...common, type: Type.Enum([kind.type]), ...connectionSettingsOf(kind) }),
   );
 
 /**
@@ -137,9 +133,7 @@ const places = new Map<AnyKind, Validator>();
 
 /** The fault of an integration's place in a connection of this kind, if any. */
 export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
-  const compiled =
-    places.get(kind) ??
-    Compile(withRule(kind.rule, Type.Object(kind.place, { additionalProperties: false })));
+  const compiled = places.get(kind) ?? Compile(withRule(kind.rule, ClosedObject(kind.place)));
   places.set(kind, compiled);
   const [error] = compiled.Errors(place);
   if (!error) return undefined;

@@ -48,19 +48,17 @@ export async function upsertCampaigns(
 }
 
 /** Removes campaigns or canvases. Their messages are the caller's to remove. @returns how many. */
-export async function deleteCampaigns(
+export const deleteCampaigns = (
   tx: Transaction,
   workspaceId: number,
   kind: CampaignKind,
   ids: readonly string[],
-): Promise<number> {
-  const rows = await tx.query(
+) =>
+  tx.execute(
     `delete from campaigns
-     where workspace_id = $1 and kind = $2 and campaign_id = any($3::uuid[]) returning 1`,
+     where workspace_id = $1 and kind = $2 and campaign_id = any($3::uuid[])`,
     [workspaceId, kind, ids],
   );
-  return rows.length;
-}
 
 export type MessageRow = Message & Declared & { readonly updatedAt: Date };
 

@@ -3,6 +3,7 @@ import { DAY_MS } from "../../core/base/clock.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { OF_PROFILES, ofProfiles } from "../../core/database/buckets.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import { timestamps } from "../../core/database/parameters/typed-list.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
@@ -39,11 +40,7 @@ export interface Latest {
 export async function addCounts(tx: Transaction, counts: readonly CatalogueCount[]): Promise<void> {
   if (counts.length === 0) return;
   const columns = [
-    counts.map(({ workspaceId }) => workspaceId),
-    counts.map(({ kind }) => kind),
-    counts.map(({ name }) => name),
-    counts.map(({ dataType }) => dataType),
-    counts.map(({ seen }) => seen),
+    ...listsOf(counts, "workspaceId", "kind", "name", "dataType", "seen"),
     counts.map(({ firstMs }) => new Date(firstMs).toISOString()),
     counts.map(({ lastMs }) => new Date(lastMs).toISOString()),
   ];
@@ -73,9 +70,7 @@ export async function addDays(
   );
   if (days.length === 0) return;
   const columns = [
-    days.map(({ workspaceId }) => workspaceId),
-    days.map(({ kind }) => kind),
-    days.map(({ name }) => name),
+    ...listsOf(days, "workspaceId", "kind", "name"),
     days.map(({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10)),
     days.map(({ seen }) => seen),
   ];
@@ -111,8 +106,7 @@ export async function addLatest(tx: Transaction, counts: readonly CatalogueCount
          select entry from jsonb_array_elements(latest_occurrences.latest || excluded.latest) as entry
          order by entry ->> 0 desc limit $4) as newest)`,
     [
-      events.map(({ workspaceId }) => workspaceId),
-      events.map(({ name }) => name),
+      ...listsOf(events, "workspaceId", "name"),
       lists.map((list) => JSON.stringify(list)),
       KEPT_LATEST,
     ],

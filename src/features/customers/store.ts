@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Count, CountKind } from "./tally.ts";
 
 export interface Recount {
@@ -128,15 +129,7 @@ export async function addCounts(
          as new (day, kind, name, seen, amount)
        on conflict (workspace_id, kind, day, name, part) do update set
          seen = customer_counts.seen + excluded.seen, amount = customer_counts.amount + excluded.amount`,
-      [
-        workspaceId,
-        part,
-        some.map(({ day }) => day),
-        some.map(({ kind }) => kind),
-        some.map(({ name }) => name),
-        some.map(({ seen }) => seen),
-        some.map(({ amount }) => amount),
-      ],
+      [workspaceId, part, ...listsOf(some, "day", "kind", "name", "seen", "amount")],
     );
   }
 }
@@ -196,14 +189,7 @@ export async function upsertActivity(
      on conflict (workspace_id, day) do update set in_1 = excluded.in_1, in_7 = excluded.in_7,
        in_30 = excluded.in_30, revision = excluded.revision
        where customer_activity.revision <= excluded.revision`,
-    [
-      workspaceId,
-      revision,
-      days.map(({ day }) => day),
-      days.map(({ in1 }) => in1),
-      days.map(({ in7 }) => in7),
-      days.map(({ in30 }) => in30),
-    ],
+    [workspaceId, revision, ...listsOf(days, "day", "in1", "in7", "in30")],
   );
 }
 

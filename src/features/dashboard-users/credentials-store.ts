@@ -58,13 +58,8 @@ export async function upsertPassword(
 }
 
 /** @returns whether there was one. */
-export async function deletePassword(tx: Transaction, userId: string): Promise<boolean> {
-  const rows = await tx.query(
-    "delete from dashboard_passwords where user_id = $1 returning user_id",
-    [userId],
-  );
-  return rows.length > 0;
-}
+export const deletePassword = async (tx: Transaction, userId: string) =>
+  (await tx.execute("delete from dashboard_passwords where user_id = $1", [userId])) > 0;
 
 export interface StoredPasskey {
   /** As the authenticator names it, in base64url. */

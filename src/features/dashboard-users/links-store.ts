@@ -43,13 +43,8 @@ export async function selectLink(database: Queryable, hash: string, now: Date) {
 }
 
 /** @returns whether the link was there. */
-export async function deleteLink(tx: Transaction, hash: string): Promise<boolean> {
-  const rows = await tx.query(
-    "delete from sign_in_links where link_hash = $1 returning link_hash",
-    [hash],
-  );
-  return rows.length > 0;
-}
+export const deleteLink = async (tx: Transaction, hash: string) =>
+  (await tx.execute("delete from sign_in_links where link_hash = $1", [hash])) > 0;
 
 /** The latest invitation of a user that can still be used. */
 export async function selectInvitation(
@@ -66,13 +61,8 @@ export async function selectInvitation(
 }
 
 /** Ends the invitations of a user. @returns how many there were. */
-export async function deleteInvitations(tx: Transaction, userId: string): Promise<number> {
-  const rows = await tx.query(
-    "delete from sign_in_links where user_id = $1 and is_invitation returning link_hash",
-    [userId],
-  );
-  return rows.length;
-}
+export const deleteInvitations = (tx: Transaction, userId: string) =>
+  tx.execute("delete from sign_in_links where user_id = $1 and is_invitation", [userId]);
 
 /** Ends every link of a user, and the invitations that the user made. */
 export async function deleteLinksOf(tx: Transaction, userId: string): Promise<void> {

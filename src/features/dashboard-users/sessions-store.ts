@@ -126,23 +126,14 @@ export async function touchSession(database: Queryable, hash: string, now: Date)
 }
 
 /** @returns whether the session was there. */
-export async function deleteSession(tx: Transaction, hash: string): Promise<boolean> {
-  const rows = await tx.query(
-    "delete from dashboard_sessions where session_hash = $1 returning session_hash",
-    [hash],
-  );
-  return rows.length > 0;
-}
+export const deleteSession = async (tx: Transaction, hash: string) =>
+  (await tx.execute("delete from dashboard_sessions where session_hash = $1", [hash])) > 0;
 
 /** The id of a dashboard user; null for the administrator. @returns how many there were. */
-export async function deleteSessionsOf(tx: Transaction, userId: string | null): Promise<number> {
-  const rows = await tx.query(
-    `delete from dashboard_sessions where user_id is not distinct from $1::uuid
-     returning session_hash`,
-    [userId],
-  );
-  return rows.length;
-}
+export const deleteSessionsOf = (tx: Transaction, userId: string | null) =>
+  tx.execute("delete from dashboard_sessions where user_id is not distinct from $1::uuid", [
+    userId,
+  ]);
 
 /** Leaves the sessions of a person, null for the administrator, that were used last. */
 export async function deleteOldestSessions(

@@ -1,5 +1,6 @@
 import type { Period, Slot, SlotCounts } from "../../core/base/observe/traffic.ts";
 import type { Queryable } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
 /** Writes the counts of a process, replacing its earlier ones for the same slots; not those of a workspace that was deleted. */
 export async function upsertSlots(
@@ -15,8 +16,7 @@ export async function upsertSlots(
      on conflict (workspace_id, period, slot_at, process_id) do update set counts = excluded.counts`,
     [
       processId,
-      slots.map(({ workspaceId }) => workspaceId),
-      slots.map(({ period }) => period),
+      ...listsOf(slots, "workspaceId", "period"),
       slots.map(({ slotAt }) => slotAt.toISOString()),
       slots.map(({ counts }) => JSON.stringify(counts)),
     ],

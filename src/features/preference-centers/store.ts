@@ -133,15 +133,8 @@ export async function upsertCenters(
 }
 
 /** Removes centers. @returns how many were there. */
-export async function deleteCenters(
-  tx: Transaction,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<number> {
-  const rows = await tx.query(
-    `delete from preference_centers where workspace_id = $1 and center_id = any($2::text[])
-     returning 1`,
+export const deleteCenters = (tx: Transaction, workspaceId: number, ids: readonly string[]) =>
+  tx.execute(
+    "delete from preference_centers where workspace_id = $1 and center_id = any($2::text[])",
     [workspaceId, ids],
   );
-  return rows.length;
-}

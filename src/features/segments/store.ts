@@ -1,6 +1,7 @@
 import { erasedBy } from "../../core/admin/retention/retention.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
 export interface SegmentRow {
   readonly id: string;
@@ -41,9 +42,7 @@ export async function upsertSegments(
        declared = excluded.declared, updated_at = excluded.updated_at`,
     [
       workspaceId,
-      segments.map(({ id }) => id),
-      segments.map(({ name }) => name),
-      segments.map(({ description }) => description),
+      ...listsOf(segments, "id", "name", "description"),
       segments.map(({ tags }) => JSON.stringify(tags)),
       segments.map(({ filter }) => JSON.stringify(filter)),
       segments.map(({ declared }) => declared),

@@ -217,21 +217,18 @@ export async function selectOversized(
 }
 
 /** Removes single translations. @returns how many were there. */
-export async function deleteTranslations(
+export const deleteTranslations = (
   tx: Transaction,
   workspaceId: number,
   translations: readonly Pick<Translation, "messageId" | "localeId">[],
-): Promise<number> {
-  const rows = await tx.query(
+) =>
+  tx.execute(
     `delete from message_translations t
      using unnest($2::uuid[], $3::uuid[]) as gone (message_id, locale_id)
      where t.workspace_id = $1 and t.message_id = any($2::uuid[])
-       and t.message_id = gone.message_id and t.locale_id = gone.locale_id
-     returning 1`,
+       and t.message_id = gone.message_id and t.locale_id = gone.locale_id`,
     [workspaceId, ...listsOf(translations, "messageId", "localeId")],
   );
-  return rows.length;
-}
 
 export async function deleteTranslationsOf(
   tx: Transaction,

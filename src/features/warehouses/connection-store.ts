@@ -51,8 +51,7 @@ export async function upsertConnections(
       ...listsOf(connections, "name", "type"),
       connections.map((each) => JSON.stringify(each.workspaces)),
       connections.map((each) => JSON.stringify(each.settings)),
-      connections.map((each) => each.sealed),
-      connections.map((each) => each.declared),
+      ...listsOf(connections, "sealed", "declared"),
     ],
   );
 }

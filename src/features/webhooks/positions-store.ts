@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import { smallints } from "../../core/database/parameters/typed-list.ts";
 import type { WebhookKey } from "./webhook.ts";
 
@@ -211,8 +212,7 @@ export async function insertPositions(
       webhookId,
       isReplay,
       smallints(positions.map(({ partition }) => partition)),
-      positions.map(({ position }) => position),
-      positions.map(({ endsAt }) => endsAt),
+      ...listsOf(positions, "position", "endsAt"),
     ],
   );
 }

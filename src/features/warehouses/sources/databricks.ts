@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject } from "typebox";
 import { patterned, Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
-import { tablesOf } from "./list-tables.ts";
+import { TableName, tablesOf } from "./list-tables.ts";
 import { type Opening, SourceFailed, sourceKind, TABLES_LIMIT } from "./source.ts";
 import {
   countIn,
@@ -68,16 +68,7 @@ const connection = {
 
 type Settings = Static<TObject<typeof connection>>;
 
-const place = {
-  table: Type.Refine(
-    Type.String({
-      maxLength: 800,
-      description: "A table or view, such as main.crm.users; with backticks if it needs them.",
-    }),
-    (table) => TABLE.test(table),
-    () => "must be the name of a table, such as main.crm.users, with backticks if it needs them",
-  ),
-};
+const place = { table: TableName(TABLE, 800, "main.crm.users", "with backticks if it needs them") };
 
 const addressOf = ({ endpoint, host = "" }: Settings): string => baseOf(endpoint, host);
 

@@ -1,3 +1,4 @@
+import Type from "typebox";
 import { firstTables, SourceFailed, TABLES_LIMIT, type TableList } from "./source.ts";
 import { type Dialect, firstRows, type Result } from "./sql-table.ts";
 
@@ -19,6 +20,19 @@ const WORDS = new Set(
     "trigger true try_cast union unique unknown update usage user using values view when whenever where window with write"
   ).split(" "),
 );
+
+/**
+ * The name of a table as a statement has it.
+ *
+ * @param such an example.
+ * @param spelling how a name is spelled that is not plain.
+ */
+export const TableName = (form: RegExp, maxLength: number, such: string, spelling: string) =>
+  Type.Refine(
+    Type.String({ maxLength, description: `A table or view, such as ${such}; ${spelling}.` }),
+    (table) => form.test(table),
+    () => `must be the name of a table, such as ${such}, ${spelling}`,
+  );
 
 interface Spelling extends Pick<Dialect, "quote"> {
   /** A name that needs no quotes, unless it is a word of SQL. */

@@ -1,7 +1,7 @@
 import type { FieldPacket } from "mysql2";
 import Type from "typebox";
 import { patterned } from "../../../core/base/values/schemas.ts";
-import { tablesOf } from "./list-tables.ts";
+import { TableName, tablesOf } from "./list-tables.ts";
 import { addressIn, openSession, PORT } from "./mysql-session.ts";
 import { sourceKind, TABLES_LIMIT } from "./source.ts";
 import { type Dialect, sqlSource, type WarehouseColumn } from "./sql-table.ts";
@@ -35,16 +35,7 @@ const connection = {
   ),
 };
 
-const place = {
-  table: Type.Refine(
-    Type.String({
-      maxLength: 255,
-      description: "A table or view, such as crm.users; with backticks if it needs them.",
-    }),
-    (table) => TABLE.test(table),
-    () => "must be the name of a table, such as crm.users, with backticks if it needs them",
-  ),
-};
+const place = { table: TableName(TABLE, 255, "crm.users", "with backticks if it needs them") };
 
 export const mysqlSource = sourceKind({
   type: "mysql",

@@ -11,6 +11,7 @@ import {
   UNGUARDED,
 } from "../../../core/outbound/outbound.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
+import { TableName } from "./list-tables.ts";
 import {
   firstTables,
   LARGEST_PAYLOAD_BYTES,
@@ -39,17 +40,8 @@ const connection = {
   ),
 };
 
-const place = {
-  /** Quoted for a statement. */
-  table: Type.Refine(
-    Type.String({
-      maxLength: 255,
-      description: "A table or view, such as public.crm_users; quoted if it needs quotes.",
-    }),
-    (table) => TABLE.test(table),
-    () => "must be the name of a table, such as public.crm_users, quoted if it needs quotes",
-  ),
-};
+/** Quoted for a statement. */
+const place = { table: TableName(TABLE, 255, "public.crm_users", "quoted if it needs quotes") };
 
 /** How many rows are requested at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, randomUUID } from "node:cr
 import Type, { type Static, type TObject } from "typebox";
 import { patterned, Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
-import { spelled } from "./list-tables.ts";
+import { spelled, TableName } from "./list-tables.ts";
 import { firstTables, type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,
@@ -61,16 +61,7 @@ const connection = {
 
 type Settings = Static<TObject<typeof connection>>;
 
-const place = {
-  table: Type.Refine(
-    Type.String({
-      maxLength: 800,
-      description: "A table or view, such as crm.public.users; quoted if it needs quotes.",
-    }),
-    (table) => TABLE.test(table),
-    () => "must be the name of a table, such as crm.public.users, quoted if it needs quotes",
-  ),
-};
+const place = { table: TableName(TABLE, 800, "crm.public.users", "quoted if it needs quotes") };
 
 const addressOf = ({ endpoint, account = "" }: Settings): string =>
   baseOf(endpoint, `${account.toLowerCase().replaceAll("_", "-")}.snowflakecomputing.com`);

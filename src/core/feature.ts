@@ -133,7 +133,7 @@ export interface Repeated<Services> {
   readonly run: (services: Services) => Promise<void>;
 }
 
-export type Sweep = (database: Database, now: Date, metrics: Metrics) => Promise<void>;
+export type Sweep = (database: Database, now: Date, metrics: Metrics) => Promise<unknown>;
 
 /** A file that defines one subcommand: its options, help and action. */
 export interface CommandModule {

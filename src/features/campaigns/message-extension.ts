@@ -36,8 +36,8 @@ export interface MessageExtension<Part = unknown> {
     workspaceId: number,
     before: readonly MessagePart<Part>[],
     after: readonly MessagePart<Part>[],
-  ): Promise<void>;
-  remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<void>;
+  ): Promise<unknown>;
+  remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<unknown>;
 }
 
 export type ReadPart<Part> = (declared: object, place: ManifestPath) => Part | undefined;

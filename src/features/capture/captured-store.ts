@@ -46,13 +46,13 @@ export async function advanceHead(
  *
  * @param bytesBefore the bytes of all earlier calls of the workspace.
  */
-export async function insertCall(
+export const insertCall = (
   tx: Transaction,
   workspaceId: number,
   call: CapturedRow,
   bytesBefore: number,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into captured_calls (workspace_id, position, captured_at, method, path, query, body, status,
        response, key_name, request_id, bytes, bytes_before)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
@@ -72,23 +72,21 @@ export async function insertCall(
       bytesBefore,
     ],
   );
-}
 
 /** Deletes the oldest calls beyond the limits, as of the newest one. */
-export async function deleteBeyond(
+export const deleteBeyond = (
   tx: Transaction,
   workspaceId: number,
   head: { readonly calls: number; readonly bytes: number },
   limits: CaptureLimits,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `delete from captured_calls
      where workspace_id = $1 and position <= greatest($2::bigint, (
        select coalesce(max(position), 0) from captured_calls
        where workspace_id = $1 and bytes_before < $3::bigint))`,
     [workspaceId, head.calls - limits.calls, head.bytes - limits.bytes],
   );
-}
 
 export interface CapturedFilter {
   /** This path, or those below it. */

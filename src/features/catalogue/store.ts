@@ -215,22 +215,20 @@ export const selectDays = (
     [workspaceId, kind, names, since.toISOString().slice(0, 10)],
   );
 
-export async function deleteOldDays(database: Queryable, before: Date): Promise<void> {
-  await database.query("delete from catalogue_days where day < $1::date", [
+export const deleteOldDays = (database: Queryable, before: Date) =>
+  database.execute("delete from catalogue_days where day < $1::date", [
     before.toISOString().slice(0, 10),
   ]);
-}
 
 /** Adds names in use whose counts were lost in a crash. */
-export async function insertMissingNames(database: Queryable): Promise<void> {
-  await database.query(
+export const insertMissingNames = (database: Queryable) =>
+  database.query(
     `insert into catalogue (workspace_id, kind, name, data_type, seen)
      select workspace_id, kind, name, '', 0 from used_names u where not exists (
        select 1 from catalogue c
        where c.workspace_id = u.workspace_id and c.kind = u.kind and c.name = u.name)
      on conflict do nothing`,
   );
-}
 
 export async function deleteCatalogue(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from catalogue where workspace_id = $1", [workspaceId]);

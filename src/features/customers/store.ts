@@ -37,33 +37,26 @@ export const selectZones = (
      from workspaces`,
   );
 
-export async function insertRecounts(
+export const insertRecounts = (
   tx: Transaction,
   recounts: readonly { readonly workspaceId: number; readonly zone: string }[],
   cut: string,
   changesUntil: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.query(
     `insert into customer_recounts (workspace_id, cut, counted, time_zone, changes_until, revision)
      select workspace_id, $3, '', zone, $4::timestamptz, 0
      from workspaces join unnest($1::int[], $2::text[]) as new (workspace_id, zone) using (workspace_id)
      on conflict (workspace_id) do nothing`,
     [recounts.map((each) => each.workspaceId), recounts.map(({ zone }) => zone), cut, changesUntil],
   );
-}
 
 /** Has the next recount come at this cut, if it would come later. */
-export async function bringCutForward(
-  tx: Transaction,
-  workspaceId: number,
-  cut: string,
-  zone: string,
-): Promise<void> {
-  await tx.query(
+export const bringCutForward = (tx: Transaction, workspaceId: number, cut: string, zone: string) =>
+  tx.execute(
     `update customer_recounts set cut = least(cut, $2), time_zone = $3 where workspace_id = $1`,
     [workspaceId, cut, zone],
   );
-}
 
 /** Locks the counts of a workspace: one transaction at a time writes them. */
 export async function lockRecount(tx: Transaction, workspaceId: number) {
@@ -74,16 +67,11 @@ export async function lockRecount(tx: Transaction, workspaceId: number) {
   return row;
 }
 
-export async function setChangesUntil(
-  tx: Transaction,
-  workspaceId: number,
-  until: Date,
-): Promise<void> {
-  await tx.query("update customer_recounts set changes_until = $2 where workspace_id = $1", [
+export const setChangesUntil = (tx: Transaction, workspaceId: number, until: Date) =>
+  tx.execute("update customer_recounts set changes_until = $2 where workspace_id = $1", [
     workspaceId,
     until,
   ]);
-}
 
 /** @param since the first day whose events and purchases are all still there: counts of earlier ones stay. */
 export async function endRecount(
@@ -148,13 +136,13 @@ export async function selectSketches(
   return rows.map(({ day, packed }) => ({ day, packed: Buffer.from(packed, "base64") }));
 }
 
-export async function upsertSketches(
+export const upsertSketches = (
   tx: Transaction,
   workspaceId: number,
   part: string,
   sketches: readonly { readonly day: number; readonly packed: Buffer }[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into customer_days (workspace_id, day, part, sketch)
      select $1, day, $2, packed from unnest($3::int[], $4::text[]) as new (day, packed)
      on conflict (workspace_id, day, part) do update set sketch = excluded.sketch`,
@@ -165,7 +153,6 @@ export async function upsertSketches(
       sketches.map(({ packed }) => packed.toString("base64")),
     ],
   );
-}
 
 /** How many users were active in the days that end with a day. */
 export interface Activity {

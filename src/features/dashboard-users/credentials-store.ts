@@ -44,18 +44,12 @@ export async function selectPassword(
   return rows[0];
 }
 
-export async function upsertPassword(
-  tx: Transaction,
-  userId: string,
-  hash: string,
-  now: Date,
-): Promise<void> {
-  await tx.query(
+export const upsertPassword = (tx: Transaction, userId: string, hash: string, now: Date) =>
+  tx.execute(
     `insert into dashboard_passwords (user_id, hash, set_at) values ($1, $2, $3)
      on conflict (user_id) do update set hash = excluded.hash, set_at = excluded.set_at`,
     [userId, hash, now],
   );
-}
 
 /** @returns whether there was one. */
 export const deletePassword = async (tx: Transaction, userId: string) =>
@@ -147,9 +141,8 @@ export async function insertAnsweredChallenge(
   return rows.length > 0;
 }
 
-export async function deleteExpiredChallenges(database: Queryable, now: Date): Promise<void> {
-  await database.query("delete from answered_challenges where expires_at <= $1", [now]);
-}
+export const deleteExpiredChallenges = (database: Queryable, now: Date) =>
+  database.execute("delete from answered_challenges where expires_at <= $1", [now]);
 
 /** Ends everything that a user signs in with, and is signed in with. @returns how many sessions ended. */
 export async function deleteCredentialsOf(tx: Transaction, userId: string): Promise<number> {
@@ -165,14 +158,9 @@ export async function selectLocalSignIn(database: Queryable): Promise<boolean> {
   return rows[0]?.local ?? false;
 }
 
-export async function upsertLocalSignIn(
-  tx: Transaction,
-  companyId: string,
-  local: boolean,
-): Promise<void> {
-  await tx.query(
+export const upsertLocalSignIn = (tx: Transaction, companyId: string, local: boolean) =>
+  tx.execute(
     `insert into sign_in_settings (company_id, local) values ($1, $2)
      on conflict (company_id) do update set local = excluded.local`,
     [companyId, local],
   );
-}

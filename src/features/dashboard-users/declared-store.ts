@@ -15,29 +15,23 @@ export async function selectTeams(database: Queryable, workspaceId: number) {
   );
 }
 
-export async function insertTeams(
+export const insertTeams = (
   tx: Transaction,
   workspaceId: number,
   teams: readonly (DeclaredTeam & Declared)[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into teams (workspace_id, team_id, name, declared)
      select $1, id, name, declared
      from unnest($2::text[], $3::text[], $4::boolean[]) as new (id, name, declared)`,
     [workspaceId, ...listsOf(teams, "id", "name", "declared")],
   );
-}
 
-export async function deleteTeams(
-  tx: Transaction,
-  workspaceId: number,
-  teams: readonly DeclaredTeam[],
-): Promise<void> {
-  await tx.query("delete from teams where workspace_id = $1 and name = any($2::text[])", [
+export const deleteTeams = (tx: Transaction, workspaceId: number, teams: readonly DeclaredTeam[]) =>
+  tx.execute("delete from teams where workspace_id = $1 and name = any($2::text[])", [
     workspaceId,
     teams.map((team) => team.name),
   ]);
-}
 
 export type DeclaredPermissionSet = {
   readonly name: string;
@@ -53,12 +47,12 @@ export async function selectPermissionSets(database: Queryable, companyId: strin
   );
 }
 
-export async function upsertPermissionSets(
+export const upsertPermissionSets = (
   tx: Transaction,
   companyId: string,
   sets: readonly (DeclaredPermissionSet & Declared)[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into permission_sets (company_id, name, permissions, declared)
      select $1, name, permissions::jsonb, declared
      from unnest($2::text[], $3::text[], $4::boolean[]) as new (name, permissions, declared)
@@ -71,15 +65,13 @@ export async function upsertPermissionSets(
       sets.map((set) => set.declared),
     ],
   );
-}
 
-export async function deletePermissionSets(
+export const deletePermissionSets = (
   tx: Transaction,
   companyId: string,
   sets: readonly DeclaredPermissionSet[],
-): Promise<void> {
-  await tx.query("delete from permission_sets where company_id = $1 and name = any($2::text[])", [
+) =>
+  tx.execute("delete from permission_sets where company_id = $1 and name = any($2::text[])", [
     companyId,
     sets.map((set) => set.name),
   ]);
-}

@@ -10,7 +10,7 @@ export interface StoredLink {
   readonly adminPrint: string | null;
 }
 
-export async function insertLink(
+export const insertLink = (
   tx: Transaction,
   {
     hash,
@@ -23,13 +23,12 @@ export async function insertLink(
     readonly hash: string;
     readonly expiresAt: Date;
   },
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into sign_in_links (link_hash, expires_at, user_id, is_invitation, made_by, admin_print)
      values ($1, $2, $3::uuid, $4, $5::uuid, $6)`,
     [hash, expiresAt, userId, isInvitation, madeBy, adminPrint],
   );
-}
 
 /** @returns the link with this hash; undefined if there is none that has not expired. */
 export async function selectLink(database: Queryable, hash: string, now: Date) {
@@ -65,10 +64,8 @@ export const deleteInvitations = (tx: Transaction, userId: string) =>
   tx.execute("delete from sign_in_links where user_id = $1 and is_invitation", [userId]);
 
 /** Ends every link of a user, and the invitations that the user made. */
-export async function deleteLinksOf(tx: Transaction, userId: string): Promise<void> {
-  await tx.query("delete from sign_in_links where user_id = $1 or made_by = $1", [userId]);
-}
+export const deleteLinksOf = (tx: Transaction, userId: string) =>
+  tx.execute("delete from sign_in_links where user_id = $1 or made_by = $1", [userId]);
 
-export async function deleteExpiredLinks(database: Queryable, now: Date): Promise<void> {
-  await database.query("delete from sign_in_links where expires_at <= $1", [now]);
-}
+export const deleteExpiredLinks = (database: Queryable, now: Date) =>
+  database.execute("delete from sign_in_links where expires_at <= $1", [now]);

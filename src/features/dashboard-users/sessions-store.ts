@@ -106,24 +106,18 @@ export async function deleteSessionOf(
   return rows.length > 0;
 }
 
-export async function deleteOtherSessions(
-  tx: Transaction,
-  userId: string,
-  kept: string,
-): Promise<void> {
-  await tx.query("delete from dashboard_sessions where user_id = $1 and session_hash <> $2", [
+export const deleteOtherSessions = (tx: Transaction, userId: string, kept: string) =>
+  tx.execute("delete from dashboard_sessions where user_id = $1 and session_hash <> $2", [
     userId,
     kept,
   ]);
-}
 
 /** Records a use, which postpones the end of the session. */
-export async function touchSession(database: Queryable, hash: string, now: Date): Promise<void> {
-  await database.query("update dashboard_sessions set last_used_at = $2 where session_hash = $1", [
+export const touchSession = (database: Queryable, hash: string, now: Date) =>
+  database.execute("update dashboard_sessions set last_used_at = $2 where session_hash = $1", [
     hash,
     now,
   ]);
-}
 
 /** @returns whether the session was there. */
 export const deleteSession = async (tx: Transaction, hash: string) =>
@@ -136,22 +130,16 @@ export const deleteSessionsOf = (tx: Transaction, userId: string | null) =>
   ]);
 
 /** Leaves the sessions of a person, null for the administrator, that were used last. */
-export async function deleteOldestSessions(
-  tx: Transaction,
-  userId: string | null,
-  left: number,
-): Promise<void> {
-  await tx.query(
+export const deleteOldestSessions = (tx: Transaction, userId: string | null, left: number) =>
+  tx.execute(
     `delete from dashboard_sessions where session_hash in (
        select session_hash from dashboard_sessions where user_id is not distinct from $1::uuid
        order by last_used_at desc, session_hash offset $2)`,
     [userId, left],
   );
-}
 
-export async function deleteExpiredSessions(database: Queryable, now: Date): Promise<void> {
-  await database.query("delete from dashboard_sessions where expires_at <= $1", [now]);
-}
+export const deleteExpiredSessions = (database: Queryable, now: Date) =>
+  database.execute("delete from dashboard_sessions where expires_at <= $1", [now]);
 
 /**
  * Locks the user, so that a session begins before they are removed or deactivated, or not at all.

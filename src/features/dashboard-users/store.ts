@@ -142,7 +142,7 @@ export const selectUsersOfWorkspace = (
   );
 
 /** The new states of users; their last change stays attributed. */
-export async function updateAttributes(
+export const updateAttributes = (
   tx: Transaction,
   users: readonly {
     readonly id: string;
@@ -150,8 +150,8 @@ export async function updateAttributes(
     readonly searchable: JsonObject;
   }[],
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update dashboard_users u set attributes = new.attributes::json,
        searchable = new.searchable::jsonb, updated_at = $4
      from unnest($1::uuid[], $2::text[], $3::text[]) as new (id, attributes, searchable)
@@ -163,7 +163,6 @@ export async function updateAttributes(
       now,
     ],
   );
-}
 
 /**
  * By user name. The text is searched in user names and in names, whose searchable form is in lower

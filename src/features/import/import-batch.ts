@@ -158,5 +158,5 @@ const noImport = (importId: string): Problem =>
 const KEPT_DAYS = 90;
 
 /** Deletes the progress of imports that have been idle for 90 days. */
-export const sweepImports = (database: Database, now: Date): Promise<void> =>
+export const sweepImports = (database: Database, now: Date) =>
   deleteOldImports(database, earlier(now, { days: KEPT_DAYS }));

@@ -70,13 +70,11 @@ export async function deleteImport(
   return written === 1;
 }
 
-export async function deleteAllImports(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.execute("delete from imports where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllImports = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from imports where workspace_id = $1", [workspaceId]);
 
-export async function deleteOldImports(database: Database, before: Date): Promise<void> {
-  await database.execute("delete from imports where updated_at < $1", [before]);
-}
+export const deleteOldImports = (database: Database, before: Date) =>
+  database.execute("delete from imports where updated_at < $1", [before]);
 
 /** Removes the parts of the last batches' verdicts that are about an erased person. */
 export async function eraseNotes(

@@ -10,17 +10,15 @@ export interface StoredRequest extends KeptRequest {
 }
 
 /** Writers wait until an erasure has removed what it found, and the other way round. */
-export async function lockForWriting(tx: Transaction): Promise<void> {
-  await tx.query("lock table live_requests in row exclusive mode");
-}
+export const lockForWriting = (tx: Transaction) =>
+  tx.query("lock table live_requests in row exclusive mode");
 
 /**
  * Excludes writers of requests until the transaction ends, so that no request arrives during an
  * erasure.
  */
-export async function lockForErasing(tx: Transaction): Promise<void> {
-  await tx.query("lock table live_requests in share row exclusive mode");
-}
+export const lockForErasing = (tx: Transaction) =>
+  tx.query("lock table live_requests in share row exclusive mode");
 
 /** When requests were last erased, by workspace; of erasures that some process may not have heard of yet. */
 export async function selectErasures(database: Queryable): Promise<Map<number, Date>> {
@@ -32,13 +30,12 @@ export async function selectErasures(database: Queryable): Promise<Map<number, D
 }
 
 /** Records the time of an erasure, so that other servers forget their older requests. */
-export async function upsertErasure(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.execute(
+export const upsertErasure = (tx: Transaction, workspaceId: number) =>
+  tx.execute(
     `insert into live_request_erasures (workspace_id, erased_at) values ($1, clock_timestamp())
      on conflict (workspace_id) do update set erased_at = excluded.erased_at`,
     [workspaceId],
   );
-}
 
 export async function insertRequests(
   tx: Transaction,
@@ -79,8 +76,8 @@ export async function insertRequests(
 }
 
 /** Deletes all but the latest, by their number and their bytes. */
-export async function trimRequests(tx: Transaction, most: number, bytes: number): Promise<void> {
-  await tx.query(
+export const trimRequests = (tx: Transaction, most: number, bytes: number) =>
+  tx.execute(
     `delete from live_requests where request_id <= (
        select request_id from (
          select request_id, row_number() over latest as place, sum(bytes) over latest as total
@@ -88,7 +85,6 @@ export async function trimRequests(tx: Transaction, most: number, bytes: number)
        ) as r where place > $1 or total > $2 order by request_id desc limit 1)`,
     [most, bytes],
   );
-}
 
 export async function deleteOldRequests(database: Queryable, before: Date): Promise<void> {
   await database.query("delete from live_requests where answered_at < $1", [before]);
@@ -207,9 +203,8 @@ export async function selectTexts(
   return rows.map(requestOf);
 }
 
-export async function deleteRequests(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await tx.query("delete from live_requests where request_id = any($1::text[]::uuid[])", [ids]);
-}
+export const deleteRequests = (tx: Transaction, ids: readonly string[]) =>
+  tx.execute("delete from live_requests where request_id = any($1::text[]::uuid[])", [ids]);
 
 export async function deleteAllRequests(tx: Transaction, workspaceId: number): Promise<void> {
   await lockForErasing(tx);

@@ -34,7 +34,7 @@ export function createTrafficSharing({ database, clock, metrics: { traffic } }: 
   };
 }
 
-export const sweepTraffic = (database: Database, now: Date): Promise<void> => {
+export const sweepTraffic = (database: Database, now: Date) => {
   const before = ({ slotMs, slots }: { slotMs: number; slots: number }) =>
     earlier(now, { ms: slotMs * (slots + 1) });
   return deleteOldSlots(database, { hour: before(PERIODS.hour), day: before(PERIODS.day) });

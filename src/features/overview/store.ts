@@ -3,12 +3,8 @@ import type { Queryable } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
 /** Writes the counts of a process, replacing its earlier ones for the same slots; not those of a workspace that was deleted. */
-export async function upsertSlots(
-  database: Queryable,
-  processId: string,
-  slots: readonly Slot[],
-): Promise<void> {
-  await database.execute(
+export const upsertSlots = (database: Queryable, processId: string, slots: readonly Slot[]) =>
+  database.execute(
     `insert into traffic_counts (workspace_id, period, slot_at, process_id, counts)
      select workspace_id, period, slot_at::timestamptz, $1::text::uuid, counts::jsonb
      from unnest($2::int[], $3::text[], $4::text[], $5::text[]) as r (workspace_id, period, slot_at, counts)
@@ -21,7 +17,6 @@ export async function upsertSlots(
       slots.map(({ counts }) => JSON.stringify(counts)),
     ],
   );
-}
 
 /** The counts of all other processes from a time on. */
 export const selectSlots = (
@@ -38,13 +33,9 @@ export const selectSlots = (
     [workspaceId, period, from, without],
   );
 
-export async function deleteOldSlots(
-  database: Queryable,
-  before: Readonly<Record<Period, Date>>,
-): Promise<void> {
-  await database.query(
+export const deleteOldSlots = (database: Queryable, before: Readonly<Record<Period, Date>>) =>
+  database.execute(
     `delete from traffic_counts
      where slot_at < $2 or (period = 'hour' and slot_at < $1)`,
     [before.hour, before.day],
   );
-}

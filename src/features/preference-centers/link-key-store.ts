@@ -27,18 +27,17 @@ export async function selectLastVersion(database: Queryable, purpose: string): P
 }
 
 /** Adds a key, unless another process added that version first. */
-export async function insertLinkKey(
+export const insertLinkKey = (
   database: Queryable,
   purpose: string,
   { version, secret }: Pick<LinkKey, "version" | "secret">,
   now: Date,
-): Promise<void> {
-  await database.query(
+) =>
+  database.query(
     `insert into link_keys (purpose, version, secret, created_at) values ($1, $2, $3, $4)
      on conflict do nothing`,
     [purpose, version, secret, now],
   );
-}
 
 export const selectSecrets = (database: Queryable, purpose: string) =>
   database.query<Pick<LinkKey, "version" | "secret">>(
@@ -46,39 +45,28 @@ export const selectSecrets = (database: Queryable, purpose: string) =>
     [purpose],
   );
 
-export async function updateSecrets(
+export const updateSecrets = (
   tx: Queryable,
   purpose: string,
   keys: readonly Pick<LinkKey, "version" | "secret">[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update link_keys set secret = new.secret
      from unnest($2::int[], $3::text[]) as new (version, secret)
      where purpose = $1 and link_keys.version = new.version`,
     [purpose, keys.map((key) => key.version), keys.map((key) => key.secret)],
   );
-}
 
-export async function deleteLinkKeys(
-  tx: Transaction,
-  purpose: string,
-  versions: readonly number[],
-): Promise<void> {
-  await tx.query("delete from link_keys where purpose = $1 and version = any($2::int[])", [
+export const deleteLinkKeys = (tx: Transaction, purpose: string, versions: readonly number[]) =>
+  tx.execute("delete from link_keys where purpose = $1 and version = any($2::int[])", [
     purpose,
     versions,
   ]);
-}
 
 /** Sets an end to all valid keys; a key that ends earlier keeps its end. */
-export async function retireLinkKeys(
-  tx: Transaction,
-  purpose: string,
-  goodUntil: Date,
-): Promise<void> {
-  await tx.query(
+export const retireLinkKeys = (tx: Transaction, purpose: string, goodUntil: Date) =>
+  tx.execute(
     `update link_keys set good_until = $2
      where purpose = $1 and (good_until is null or good_until > $2)`,
     [purpose, goodUntil],
   );
-}

@@ -18,14 +18,9 @@ export const selectAllDefaults = (
 ): Promise<{ readonly companyId: string; readonly defaults: Defaults }[]> =>
   database.query('select company_id as "companyId", defaults from scim_defaults');
 
-export async function upsertDefaults(
-  tx: Transaction,
-  companyId: string,
-  defaults: Defaults,
-): Promise<void> {
-  await tx.query(
+export const upsertDefaults = (tx: Transaction, companyId: string, defaults: Defaults) =>
+  tx.execute(
     `insert into scim_defaults (company_id, defaults) values ($1, $2::text::jsonb)
      on conflict (company_id) do update set defaults = excluded.defaults`,
     [companyId, JSON.stringify(defaults)],
   );
-}

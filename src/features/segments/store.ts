@@ -90,17 +90,16 @@ export async function insertSizes(
   );
 }
 
-export async function deleteSizes(
+export const deleteSizes = (
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
   day: string,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `delete from segment_sizes where workspace_id = $1 and segment_id = any($2::uuid[]) and day = $3::date`,
     [workspaceId, ids, day],
   );
-}
 
 /** The recorded sizes of a segment from the first to the last day, both included, in their order. */
 export const selectSizes = (
@@ -156,18 +155,17 @@ const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after,
 const COUNTS_LOCK = 7_270_418;
 
 /** Until the transaction ends, no other one stores a count of the workspace. */
-export async function lockCounts(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [COUNTS_LOCK, workspaceId]);
-}
+export const lockCounts = (tx: Transaction, workspaceId: number) =>
+  tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [COUNTS_LOCK, workspaceId]);
 
 /** Keeps the newest counts of a segment, or of filters without one, and those that run. */
-export async function trimCounts(
+export const trimCounts = (
   tx: Transaction,
   workspaceId: number,
   segmentId: string | null,
   kept: number,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `delete from segment_counts where workspace_id = $1 and count_id in (
        select count_id from segment_counts
        where workspace_id = $1 and segment_id is not distinct from $2::text::uuid
@@ -175,14 +173,9 @@ export async function trimCounts(
        order by finished_at desc, count_id desc offset $3)`,
     [workspaceId, segmentId, kept],
   );
-}
 
-export async function insertCount(
-  tx: Transaction,
-  workspaceId: number,
-  count: ExactCount,
-): Promise<void> {
-  await tx.query(
+export const insertCount = (tx: Transaction, workspaceId: number, count: ExactCount) =>
+  tx.execute(
     `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total,
        matching, expected, started_at, finished_at)
      values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10, $11)`,
@@ -200,7 +193,6 @@ export async function insertCount(
       count.finishedAt,
     ],
   );
-}
 
 export async function selectCount(database: Queryable, workspaceId: number, id: string) {
   const [row] = await database.query<ExactCount>(

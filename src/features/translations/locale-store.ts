@@ -34,13 +34,8 @@ export async function upsertLocales(
   );
 }
 
-export async function deleteLocales(
-  tx: Transaction,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<void> {
-  await tx.query("delete from locales where workspace_id = $1 and locale_id = any($2::uuid[])", [
+export const deleteLocales = (tx: Transaction, workspaceId: number, ids: readonly string[]) =>
+  tx.execute("delete from locales where workspace_id = $1 and locale_id = any($2::uuid[])", [
     workspaceId,
     ids,
   ]);
-}

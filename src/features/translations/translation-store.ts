@@ -230,13 +230,12 @@ export const deleteTranslations = (
     [workspaceId, ...listsOf(translations, "messageId", "localeId")],
   );
 
-export async function deleteTranslationsOf(
+export const deleteTranslationsOf = (
   tx: Transaction,
   workspaceId: number,
   messageIds: readonly string[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "delete from message_translations where workspace_id = $1 and message_id = any($2::uuid[])",
     [workspaceId, messageIds],
   );
-}

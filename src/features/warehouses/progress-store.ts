@@ -56,12 +56,11 @@ export async function upsertBoundary(
 }
 
 /** Adds the bytes that a warehouse has scanned for a run. */
-export async function addScanned(database: Queryable, key: RunKey, bytes: number): Promise<void> {
-  await database.query(
+export const addScanned = (database: Queryable, key: RunKey, bytes: number) =>
+  database.execute(
     `update sync_runs set bytes_scanned = coalesce(bytes_scanned, 0) + $4 where ${OF_RUN}`,
     [...ofRun(key), bytes],
   );
-}
 
 /** The log entry about one row that was not simply applied. */
 export interface LogEntry {

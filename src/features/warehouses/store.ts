@@ -74,28 +74,22 @@ export const selectWarehouses = (database: Queryable) =>
      where warehouse->'connection' is null order by workspace_id, integration_id`,
   );
 
-export async function updateWarehouses(
+export const updateWarehouses = (
   tx: Queryable,
   rows: readonly (WarehouseRow & { readonly warehouse: StoredWarehouse })[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update integrations set warehouse = new.warehouse::jsonb
      from unnest($1::int[], $2::uuid[], $3::text[]) as new (workspace_id, id, warehouse)
      where integrations.workspace_id = new.workspace_id and integration_id = new.id`,
     [...listsOf(rows, "workspaceId", "id"), rows.map((row) => JSON.stringify(row.warehouse))],
   );
-}
 
-export async function deleteIntegrations(
-  tx: Transaction,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<void> {
-  await tx.query(
+export const deleteIntegrations = (tx: Transaction, workspaceId: number, ids: readonly string[]) =>
+  tx.execute(
     "delete from integrations where workspace_id = $1 and integration_id = any($2::uuid[])",
     [workspaceId, ids],
   );
-}
 
 /** An integration with how far it got and the state of its last run. */
 export interface IntegrationRow extends StoredIntegration {
@@ -211,15 +205,14 @@ export const ofRun = ({ workspaceId, integrationId, runId }: RunKey) => [
 ];
 
 /** Begins a run, or resumes an earlier one. */
-export async function insertRun(tx: Transaction, key: RunKey, now: Date): Promise<void> {
-  await tx.query(
+export const insertRun = (tx: Transaction, key: RunKey, now: Date) =>
+  tx.query(
     `insert into sync_runs (workspace_id, integration_id, run_id, status, started_at, rows_read,
        rows_synced, rows_skipped, rows_failed)
      values ($1, $2, $3, 'running', $4, 0, 0, 0, 0)
      on conflict (workspace_id, integration_id, run_id) do nothing`,
     [...ofRun(key), now],
   );
-}
 
 export async function selectRun(database: Queryable, key: RunKey) {
   const [row] = await database.query<RunRow>(
@@ -249,18 +242,17 @@ export async function selectRunsBeyond(
 }
 
 /** Records how many rows are left, and what the run waits for. */
-export async function updateRun(
+export const updateRun = (
   database: Queryable,
   key: RunKey,
   change: { readonly rowsToCome: number | null; readonly message: string | null },
-): Promise<void> {
-  await database.query(
+) =>
+  database.execute(
     `update sync_runs set message = $4,
        rows_expected = case when $5::bigint is null then rows_expected else rows_read + $5 end
      where ${OF_RUN}`,
     [...ofRun(key), change.message, change.rowsToCome],
   );
-}
 
 export interface RowCounts {
   readonly read: number;
@@ -270,21 +262,20 @@ export interface RowCounts {
 }
 
 /** Adds the rows that a run has read, and its progress. */
-export async function addToRun(
+export const addToRun = (
   tx: Transaction,
   key: RunKey,
   { read, synced, skipped, failed }: RowCounts,
   through: string,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update sync_runs set rows_read = rows_read + $4, rows_synced = rows_synced + $5,
        rows_skipped = rows_skipped + $6, rows_failed = rows_failed + $7, processed_through = $8
      where ${OF_RUN}`,
     [...ofRun(key), read, synced, skipped, failed, through],
   );
-}
 
-export async function finishRun(
+export const finishRun = (
   tx: Transaction,
   key: RunKey,
   end: {
@@ -294,40 +285,37 @@ export async function finishRun(
     readonly failed: number;
     readonly now: Date;
   },
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update sync_runs set status = $4, message = $5, rows_failed = rows_failed + $6,
        finished_at = $7
      where ${OF_RUN}`,
     [...ofRun(key), end.status, end.message, end.failed, end.now],
   );
-}
 
-export async function abandonRuns(
+export const abandonRuns = (
   tx: Transaction,
   workspaceId: number,
   integrationIds: readonly string[],
   message: string,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update sync_runs set status = 'error', message = $3, finished_at = $4
      where workspace_id = $1 and integration_id = any($2::uuid[]) and finished_at is null`,
     [workspaceId, integrationIds, message, now],
   );
-}
 
-export async function updateProgress(
+export const updateProgress = (
   tx: Transaction,
   { workspaceId, integrationId }: Omit<RunKey, "runId">,
   through: string,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update integrations set processed_through = $3
      where workspace_id = $1 and integration_id = $2`,
     [workspaceId, integrationId, through],
   );
-}
 
 const FORGOTTEN = {
   progress: ["update integrations set processed_through = null", "delete from boundary_rows"],
@@ -350,6 +338,5 @@ export async function forget(
   }
 }
 
-export async function deleteRunsBefore(database: Queryable, time: Date): Promise<void> {
-  await database.query("delete from sync_runs where started_at < $1", [time]);
-}
+export const deleteRunsBefore = (database: Queryable, time: Date) =>
+  database.execute("delete from sync_runs where started_at < $1", [time]);

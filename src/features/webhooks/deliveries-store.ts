@@ -19,12 +19,12 @@ export interface Delivery {
   readonly nextAttemptAt: Date | null;
 }
 
-export async function insertDelivery(
+export const insertDelivery = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
   delivery: Delivery,
-): Promise<void> {
-  await database.query(
+) =>
+  database.execute(
     `insert into webhook_deliveries (workspace_id, webhook_id, delivery_id, message_id, kind, changes,
        first_change_id, attempt, at, duration_ms, outcome, status, response, error, next_attempt_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
@@ -46,14 +46,10 @@ export async function insertDelivery(
       delivery.nextAttemptAt,
     ],
   );
-}
 
 /** Removes the oldest ones of a webhook. */
-export async function trimDeliveries(
-  database: Queryable,
-  { workspaceId, webhookId }: WebhookKey,
-): Promise<void> {
-  await database.query(
+export const trimDeliveries = (database: Queryable, { workspaceId, webhookId }: WebhookKey) =>
+  database.execute(
     `delete from webhook_deliveries
      where workspace_id = $1 and webhook_id = $2 and delivery_id <= (
        select delivery_id from webhook_deliveries
@@ -61,7 +57,6 @@ export async function trimDeliveries(
        order by delivery_id desc offset $3::int limit 1)`,
     [workspaceId, webhookId, MOST_DELIVERIES],
   );
-}
 
 /** The latest ones of a webhook, the newest first. */
 export const selectDeliveries = (
@@ -161,22 +156,20 @@ export async function selectDeadLetter(
   return row;
 }
 
-export async function deleteDeadLetter(
+export const deleteDeadLetter = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
   id: string,
-): Promise<void> {
-  await database.query(
+) =>
+  database.execute(
     `delete from webhook_dead_letters
      where workspace_id = $1 and webhook_id = $2 and dead_letter_id = $3::uuid`,
     [workspaceId, webhookId, id],
   );
-}
 
 /** Removes the dead letters whose changes are no longer in the feed. */
-export async function deleteOldDeadLetters(database: Queryable, before: Date): Promise<void> {
-  await database.query("delete from webhook_dead_letters where at < $1", [before]);
-}
+export const deleteOldDeadLetters = (database: Queryable, before: Date) =>
+  database.execute("delete from webhook_dead_letters where at < $1", [before]);
 
 export async function deleteAllDeliveries(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from webhook_deliveries where workspace_id = $1", [workspaceId]);

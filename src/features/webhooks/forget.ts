@@ -14,5 +14,5 @@ export async function eraseDeliveries(tx: Transaction, workspaceId: number): Pro
 const LONGEST_RETENTION = { days: 90 };
 
 /** Deletes dead letters that are older than any feed's retention. */
-export const sweepDeadLetters = (database: Database, now: Date): Promise<void> =>
+export const sweepDeadLetters = (database: Database, now: Date) =>
   deleteOldDeadLetters(database, earlier(now, LONGEST_RETENTION));

@@ -160,16 +160,11 @@ export async function updatePosition(
   return rows.length > 0;
 }
 
-export async function releasePosition(
-  database: Queryable,
-  holder: string,
-  place: PartitionPosition,
-): Promise<void> {
-  await database.query(
+export const releasePosition = (database: Queryable, holder: string, place: PartitionPosition) =>
+  database.execute(
     `update webhook_positions set holder = null, leased_until = null where ${OF_PLACE}`,
     placeOf(place, holder),
   );
-}
 
 /** Ends a replay in one partition. @returns whether the process still had it. */
 export async function deletePosition(
@@ -185,11 +180,10 @@ export async function deletePosition(
 }
 
 /** Gives every partition back: this process is the only one, so no other has any. */
-export async function forgetHolders(database: Queryable): Promise<void> {
-  await database.query(
+export const forgetHolders = (database: Queryable) =>
+  database.execute(
     "update webhook_positions set holder = null, leased_until = null where holder is not null",
   );
-}
 
 /** Starts a webhook, or a replay of it, at positions; an existing one begins again. */
 export async function insertPositions(
@@ -218,16 +212,12 @@ export async function insertPositions(
 }
 
 /** Lets a webhook that was paused go on at once: what failed is tried again, as if it had not failed. */
-export async function restartPositions(
-  tx: Transaction,
-  { workspaceId, webhookId }: WebhookKey,
-): Promise<void> {
-  await tx.query(
+export const restartPositions = (tx: Transaction, { workspaceId, webhookId }: WebhookKey) =>
+  tx.execute(
     `update webhook_positions set attempts = 0, failing_since = null, due_at = null
      where workspace_id = $1 and webhook_id = $2`,
     [workspaceId, webhookId],
   );
-}
 
 export const selectLive = (database: Queryable, { workspaceId, webhookId }: WebhookKey) =>
   database.query<PartitionPosition>(

@@ -19,13 +19,13 @@ export async function selectWebhook(database: Queryable, { workspaceId, webhookI
   return row;
 }
 
-export async function upsertWebhook(
+export const upsertWebhook = (
   tx: Transaction,
   workspaceId: number,
   webhook: StoredWebhook,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into webhooks (workspace_id, webhook_id, name, url, types, contact_emails, state, secret,
        previous_secret, previous_until, paused_reason, declared, changed_at)
      values ($1, $2, $3, $4, $5::text[], $6::text[], $7, $8, $9, $10, $11, $12, $13)
@@ -50,7 +50,6 @@ export async function upsertWebhook(
       now,
     ],
   );
-}
 
 /** Removes webhooks, and all that is known about their deliveries. */
 export async function deleteWebhooks(

@@ -44,8 +44,8 @@ export const sealedColumn = <Row>({
 }: {
   select(tx: Queryable): Promise<readonly Row[]>;
   valueIn(row: Row): { readonly stored: string; readonly place: string };
-  update(tx: Queryable, rows: readonly { row: Row; sealed: string }[]): Promise<void>;
-  remove?(tx: Transaction, rows: readonly Row[]): Promise<void>;
+  update(tx: Queryable, rows: readonly { row: Row; sealed: string }[]): Promise<unknown>;
+  remove?(tx: Transaction, rows: readonly Row[]): Promise<unknown>;
 }): SealedKind => ({
   async reseal(tx, reseal) {
     const changed = (await select(tx)).flatMap((row) => {

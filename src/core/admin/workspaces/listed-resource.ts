@@ -41,8 +41,8 @@ export interface Listed<Item extends Entry, Where extends Context> {
     context: Where,
     items: readonly (Item & Declared)[],
     services: ResourceServices,
-  ): Promise<void>;
-  remove(tx: Transaction, context: Where, items: readonly Item[]): Promise<void>;
+  ): Promise<unknown>;
+  remove(tx: Transaction, context: Where, items: readonly Item[]): Promise<unknown>;
 }
 
 /** The resource for such a list: applied from a manifest, and changed entry by entry. */

@@ -6,7 +6,7 @@ import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
 
 /** Removes a feature's data about the users of a workspace. */
-export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
+export type Eraser = (tx: Transaction, workspaceId: number) => Promise<unknown>;
 
 /** Those of every feature that holds user data. */
 export interface Erasers {

@@ -251,5 +251,5 @@ const reportOfUpload = ({ prefix, failure, files, users }: StoredExport) =>
     : { success: false, object_prefix: prefix, message: failure };
 
 /** Deletes exports whose links have expired. */
-export const sweepSegmentExports = (database: Database, now: Date): Promise<void> =>
+export const sweepSegmentExports = (database: Database, now: Date) =>
   deleteExpiredExports(database, now);

@@ -44,13 +44,13 @@ const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "s
  * of the first is stored. Null for
  *   an export into a bucket.
  */
-export async function insertExport(
+export const insertExport = (
   tx: Transaction,
   each: SegmentExport,
   tokenHash: string | null,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into segment_exports (workspace_id, export_id, segment_id, filter, fields, format, prefix,
        callback_url, base_url, token_hashes, is_running, created_at, expires_at, written_to,
        maker_hash, maker_address)
@@ -74,15 +74,13 @@ export async function insertExport(
       each.makerAddress,
     ],
   );
-}
 
 /** Distinguishes this lock from Rapport's others. */
 const EXPORTS_LOCK = 7_270_417;
 
 /** Until the transaction ends, no other one starts an export. */
-export async function lockExports(tx: Transaction): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
-}
+export const lockExports = (tx: Transaction) =>
+  tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
 
 export interface RunningExport {
   readonly workspaceId: number;
@@ -140,40 +138,34 @@ export async function announceExport(tx: Transaction, id: string): Promise<boole
  *
  * @param tokenHash the hash of the link's token.
  */
-export async function addToken(tx: Queryable, id: string, tokenHash: string): Promise<void> {
-  await tx.query(
+export const addToken = (tx: Queryable, id: string, tokenHash: string) =>
+  tx.execute(
     "update segment_exports set token_hashes = token_hashes || $2::text where export_id = $1",
     [id, tokenHash],
   );
-}
 
 /** Saves that one more file of an export is in the bucket. */
-export async function advanceExport(
+export const advanceExport = (
   tx: Transaction,
   id: string,
   { after, files, users }: Pick<StoredExport, "after" | "files" | "users">,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "update segment_exports set after = $2::uuid, files = $3, users = $4 where export_id = $1",
     [id, after, files, users],
   );
-}
 
-export async function failExport(tx: Transaction, id: string, failure: string): Promise<void> {
-  await tx.query("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
-}
+export const failExport = (tx: Transaction, id: string, failure: string) =>
+  tx.execute("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
 
-export async function endExport(tx: Queryable, id: string): Promise<void> {
-  await tx.query("update segment_exports set is_running = false where export_id = $1", [id]);
-}
+export const endExport = (tx: Queryable, id: string) =>
+  tx.execute("update segment_exports set is_running = false where export_id = $1", [id]);
 
-export async function deleteExpiredExports(database: Queryable, now: Date): Promise<void> {
-  await database.query("delete from segment_exports where expires_at < $1", [now]);
-}
+export const deleteExpiredExports = (database: Queryable, now: Date) =>
+  database.execute("delete from segment_exports where expires_at < $1", [now]);
 
-export async function deleteAllExports(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from segment_exports where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllExports = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from segment_exports where workspace_id = $1", [workspaceId]);
 
 /** Deletes the exports whose filter names an erased person: their links stop working. */
 export const deleteExportsNaming = erasedBy(

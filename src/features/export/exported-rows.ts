@@ -2,20 +2,19 @@ import type { Workspace } from "../../core/base/context/workspace.ts";
 import type { Queryable } from "../../core/database/database.ts";
 import { selectProfileIds } from "../../core/people/profiles/export-store.ts";
 import { identifierOf } from "../../core/people/profiles/identifiers.ts";
-import {
-  type ExportedEvent,
-  type ExportedPurchase,
-  selectAllEvents,
-  selectAllPurchases,
-} from "./activity-store.ts";
 import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
 import {
   type ExportedEmailState,
+  type ExportedEvent,
   type ExportedGroupState,
+  type ExportedPurchase,
+  type SelectRows,
   selectAllEmailStates,
+  selectAllEvents,
   selectAllGroupStates,
-} from "./states-store.ts";
+  selectAllPurchases,
+} from "./rows-store.ts";
 import { viewInPortions } from "./view-in-portions.ts";
 
 /*
@@ -38,8 +37,8 @@ type Portions = AsyncGenerator<readonly object[]>;
 
 export const ROWS_OF: Readonly<Record<ExportedKind, (source: RowSource) => Portions>> = {
   users,
-  events,
-  purchases,
+  events: (source) => viewed(source, selectAllEvents, eventRow),
+  purchases: (source) => viewed(source, selectAllPurchases, purchaseRow),
   subscriptions,
 };
 
@@ -62,10 +61,12 @@ async function* users({ tx, workspace, filter, now }: RowSource): Portions {
 /** Properties of one event may take 50 KB. */
 const ROWS_AT_A_TIME = 500;
 
-async function* events({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of selectAllEvents(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
-    yield rows.map(eventRow);
-  }
+async function* viewed<Row>(
+  { tx, workspace, filter }: RowSource,
+  select: SelectRows<Row>,
+  view: (row: Row) => object,
+): Portions {
+  for await (const rows of select(tx, workspace.id, filter, ROWS_AT_A_TIME)) yield rows.map(view);
 }
 
 const eventRow = (event: ExportedEvent): object => ({
@@ -73,12 +74,6 @@ const eventRow = (event: ExportedEvent): object => ({
   name: event.name,
   ...occurrence(event),
 });
-
-async function* purchases({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of selectAllPurchases(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
-    yield rows.map(purchaseRow);
-  }
-}
 
 const purchaseRow = (purchase: ExportedPurchase): object => ({
   ...identifierOf(purchase),
@@ -99,16 +94,12 @@ const occurrence = ({
   ...(properties !== null && { properties }),
 });
 
-async function* subscriptions({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of selectAllGroupStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
-    yield rows.map(groupRow);
-  }
+async function* subscriptions(source: RowSource): Portions {
+  yield* viewed(source, selectAllGroupStates, groupRow);
   // The state of an address is not a user's, so no attribute selects it.
-  const { standardAttributes, customAttributes } = filter;
+  const { standardAttributes, customAttributes } = source.filter;
   if (Object.keys({ ...standardAttributes, ...customAttributes }).length > 0) return;
-  for await (const rows of selectAllEmailStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
-    yield rows.map(emailRow);
-  }
+  yield* viewed(source, selectAllEmailStates, emailRow);
 }
 
 const groupRow = (row: ExportedGroupState): object => ({

@@ -30,16 +30,16 @@ const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonl
     not: ["version", "updated_at", "name_words"],
   },
   // `origin_id` is where an undo takes the row back to.
-  events: { files: ["features/export/activity-store.ts"], not: ["event_id", "origin_id"] },
-  purchases: { files: ["features/export/activity-store.ts"], not: ["purchase_id", "origin_id"] },
+  events: { files: ["features/export/rows-store.ts"], not: ["event_id", "origin_id"] },
+  purchases: { files: ["features/export/rows-store.ts"], not: ["purchase_id", "origin_id"] },
   event_summaries: { files: ["features/export/small-activity-store.ts"], not: [] },
   purchase_summaries: { files: ["features/export/small-activity-store.ts"], not: [] },
   app_usages: { files: ["features/export/small-activity-store.ts"], not: [] },
   devices: { files: ["features/export/small-activity-store.ts"], not: [] },
   interactions: { files: ["features/export/small-activity-store.ts"], not: [] },
-  group_states: { files: ["features/export/states-store.ts"], not: [] },
+  group_states: { files: ["features/export/rows-store.ts"], not: [] },
   // `previous` is the state before it in the history.
-  email_states: { files: ["features/export/states-store.ts"], not: ["previous"] },
+  email_states: { files: ["features/export/rows-store.ts"], not: ["previous"] },
 };
 
 /** Tables that no export shows, with the reason. */

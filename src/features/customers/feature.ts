@@ -1,14 +1,11 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { customerEndpoints } from "./endpoints.ts";
 import { recountJob, scheduleRecounts, sweepCustomers } from "./recount.ts";
 import { deleteCounts } from "./store.ts";
 import { type CustomerCounts, createCustomerCounts } from "./write-counts.ts";
 
-interface Own {
-  readonly database: Database;
-  readonly clock: Clock;
+interface Own extends StoringServices {
   readonly customerCounts: CustomerCounts;
 }
 

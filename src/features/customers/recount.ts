@@ -5,6 +5,7 @@ import { type Clock, earlier, later } from "../../core/base/clock.ts";
 import { nextTurn } from "../../core/base/turns.ts";
 import { entryOf } from "../../core/base/values/group-by.ts";
 import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Days, daysIn } from "./days.ts";
 import { beginOfSlot, slotAt } from "./pending.ts";
 import {
@@ -46,11 +47,6 @@ const EVERY = { days: 1 };
 /** A workspace that is older than this when it gets its first cut was there before the upgrade: its first recount counts it. */
 const NEW_FOR_MS = 10 * 60_000;
 
-interface RecountServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /**
  * Gives every workspace a cut, so that a workspace of an older version is counted too, and begins the recounts that are due. A
  * workspace with another zone than before is counted anew soon.
@@ -59,7 +55,7 @@ export async function scheduleRecounts({
   database,
   clock,
   customerCounts,
-}: RecountServices & { readonly customerCounts: CustomerCounts }): Promise<void> {
+}: StoringServices & { readonly customerCounts: CustomerCounts }): Promise<void> {
   const now = clock.now();
   const zones = new Map((await selectZones(database)).map((each) => [each.workspaceId, each.zone]));
   customerCounts.setZones(zones);
@@ -86,7 +82,7 @@ export async function scheduleRecounts({
   });
 }
 
-export const recountJob: JobKind<RecountServices> = {
+export const recountJob: JobKind<StoringServices> = {
   name: RECOUNT_JOB,
   run: async (services, job) => recount(services, job),
 };
@@ -101,7 +97,7 @@ const ADDRESSES = 2_000;
 const MOST_COUNTS = 500_000;
 
 /** Counts a workspace from what is stored. It starts again if it is interrupted. */
-async function recount({ database, clock }: RecountServices, job: Job): Promise<void> {
+async function recount({ database, clock }: StoringServices, job: Job): Promise<void> {
   const { workspaceId } = job;
   const found = await selectRecount(database, workspaceId);
   if (!found) return database.transaction((tx) => job.finish(tx));

@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { deleteExpiredChallenges } from "./credentials-store.ts";
 import { deleteExpiredLinks } from "./links-store.ts";
@@ -72,9 +71,7 @@ export {
   lockSignedIn,
 } from "./sessions-store.ts";
 
-interface Given {
-  readonly database: Database;
-  readonly clock: Clock;
+interface Given extends StoringServices {
   readonly adminTokenHash: string;
 }
 

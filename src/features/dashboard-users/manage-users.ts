@@ -5,7 +5,8 @@ import type { Clock } from "../../core/base/clock.ts";
 import type { CompanyContext } from "../../core/base/context/context.ts";
 import { forwardPage } from "../../core/base/pages.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { Database, Queryable, Transaction } from "../../core/database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { deleteCredentialsOf } from "./credentials-store.ts";
 import {
   type PeopleQuery,
@@ -38,10 +39,7 @@ import {
  * provider can: a user whom it removes must lose access at once.
  */
 
-export interface UserServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
+export type UserServices = StoringServices;
 
 /** @returns undefined if another user has the userName, ignoring case. */
 export function createUser(
@@ -143,45 +141,33 @@ export function removeUser(
   });
 }
 
-/** Ends the sessions of a user in every browser. @returns how many; undefined if there is no such user. */
-export function signOutUser(
-  { database, clock }: UserServices,
-  context: CompanyContext,
-  id: string,
-): Promise<number | undefined> {
-  return database.transaction(async (tx) => {
-    const user = await selectUser(tx, context.company.id, id);
-    if (!user) return undefined;
-    const sessions = await deleteSessionsOf(tx, user.id);
-    const ended = { action: "ended", kind: "dashboard_session", name: user.id };
-    const details = { sessions, user_name: user.attributes.userName };
-    await recordChanges(tx, clock, context, [{ ...ended, details }]);
-    return sessions;
-  });
-}
+/** Ends something of a user. @returns how many sessions ended with it; undefined if there is no such user. */
+const ending =
+  (
+    change: Pick<AuditedChange, "action" | "kind">,
+    end: (tx: Transaction, userId: string) => Promise<number>,
+  ) =>
+  ({ database, clock }: UserServices, context: CompanyContext, id: string) =>
+    database.transaction(async (tx) => {
+      const user = await selectUser(tx, context.company.id, id);
+      if (!user) return undefined;
+      const sessions = await end(tx, user.id);
+      const details = { sessions, user_name: user.attributes.userName };
+      await recordChanges(tx, clock, context, [{ ...change, name: user.id, details }]);
+      return sessions;
+    });
 
-/**
- * Ends everything that a user signs in with, and every session.
- *
- * @returns how many sessions ended; undefined if there is no such user.
- */
-export function endCredentials(
-  { database, clock }: UserServices,
-  context: CompanyContext,
-  id: string,
-): Promise<number | undefined> {
-  return database.transaction(async (tx) => {
-    const user = await selectUser(tx, context.company.id, id);
-    if (!user) return undefined;
-    // Whoever signs in at this moment does so before, or not at all.
-    await lockActiveUser(tx, user.id);
-    const sessions = await deleteCredentialsOf(tx, user.id);
-    const removed = { action: "removed", kind: "dashboard_credentials", name: user.id };
-    const details = { sessions, user_name: user.attributes.userName };
-    await recordChanges(tx, clock, context, [{ ...removed, details }]);
-    return sessions;
-  });
-}
+/** Ends the sessions of a user in every browser. */
+export const signOutUser = ending({ action: "ended", kind: "dashboard_session" }, deleteSessionsOf);
+
+const CREDENTIALS = { action: "removed", kind: "dashboard_credentials" };
+
+/** Ends everything that a user signs in with, and every session. */
+export const endCredentials = ending(CREDENTIALS, async (tx, userId) => {
+  // Whoever signs in at this moment does so before, or not at all.
+  await lockActiveUser(tx, userId);
+  return deleteCredentialsOf(tx, userId);
+});
 
 const isByScim = ({ actor }: CompanyContext): boolean => actor === "scim";
 

@@ -10,7 +10,7 @@ import {
   questionOf,
   type RequestFilter,
 } from "./request-filter.ts";
-import type { RequestLog } from "./request-log.ts";
+import type { KeptRequest, RequestLog } from "./request-log.ts";
 import { type LiveRequest, viewOf } from "./request-view.ts";
 import { selectRequests } from "./store.ts";
 
@@ -26,32 +26,36 @@ export interface LiveServices extends AuditingServices {
 }
 
 function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {
-  const { id, before, limit, showsPeople } = question;
+  const { id, before, limit } = question;
   const found: LiveRequest[] = [];
   for (const kept of log.newest(question.workspaceId)) {
     if (found.length === limit) break;
     if (id !== undefined && kept.id !== id) continue;
     if (before !== undefined && kept.id >= before) continue;
-    if (!mayMatch(kept, question)) continue;
-    const view = viewOf(kept, true);
-    if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
+    found.push(...shownIf(kept, question));
   }
   return found;
+}
+
+/** The request, if it is a wanted one. */
+function shownIf(kept: KeptRequest, question: Question): LiveRequest[] {
+  if (!mayMatch(kept, question)) return [];
+  const view = viewOf(kept, true);
+  if (!matches(view, question)) return [];
+  return [question.showsPeople ? view : viewOf(kept, false)];
 }
 
 const STEP = 50;
 
 /** The requests that all processes have recorded, newest first. */
 async function findWritten(database: Database, question: PageQuestion): Promise<LiveRequest[]> {
-  const { id, before, limit, showsPeople } = question;
+  const { id, before, limit } = question;
   const found: LiveRequest[] = [];
   let last = before;
   for (;;) {
     const read = await selectRequests(database, { ...question, id, before: last }, STEP);
     for (const kept of read) {
-      if (!mayMatch(kept, question)) continue;
-      const view = viewOf(kept, true);
-      if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
+      found.push(...shownIf(kept, question));
       if (found.length === limit) return found;
     }
     if (read.length < STEP) return found;

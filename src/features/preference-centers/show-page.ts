@@ -6,11 +6,9 @@ import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import type { PeopleServices } from "../../core/people/profiles/write-people.ts";
 import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
-import { deadLink } from "./dead-link.ts";
-import { DEFAULT_TEXTS } from "./default-texts.ts";
+import { deadLink, textsFor } from "./dead-link.ts";
 import type { OpenedLink } from "./link.ts";
 import type { Links } from "./links.ts";
-import { chooseLocale, directionOf } from "./locales.ts";
 import { pageUrl } from "./page-address.ts";
 import type { PageLimits, PageRequest } from "./page-limits.ts";
 import { changesBetween, type Reader } from "./page-scope.ts";
@@ -27,38 +25,20 @@ import { linkAddressOf } from "./user-url.ts";
 
 /* The page of a link in the mailbox of a former address: nothing about the user. */
 
-const ENGLISH: Readonly<Record<string, string>> = {
-  dead_link: "This link is invalid or has expired",
-  dead_link_help:
-    "A part of it may be missing. Open the link in our latest message, or reply to that message.",
-  unsubscribe: "Unsubscribe from all emails",
-  no_mail_now: "You will get no more emails from us.",
-};
-
 const HEADERS = { ...PAGE_HEADERS, "cache-control": "no-store" };
 
 /** The button that unsubscribes the address that the link was made for. */
 function outdatedPage(acceptLanguage: string | undefined, submitUrl: string): ShownPage {
-  const { text, locale } = textsFor(acceptLanguage);
-  const page = { heading: text("dead_link"), text: text("dead_link_help"), ...locale };
-  const form = { action: submitUrl, button: text("unsubscribe") };
-  return { html: sentencePage(text("dead_link"), page, form), headers: HEADERS };
+  const { texts, locale } = textsFor(acceptLanguage);
+  const page = { heading: texts.dead_link, text: texts.dead_link_help, ...locale };
+  const form = { action: submitUrl, button: texts.unsubscribe };
+  return { html: sentencePage(texts.dead_link, page, form), headers: HEADERS };
 }
 
 function unsubscribedPage(acceptLanguage: string | undefined): ShownPage {
-  const { text, locale } = textsFor(acceptLanguage);
-  const page = { heading: text("no_mail_now"), text: "", ...locale };
-  return { html: sentencePage(text("no_mail_now"), page), headers: HEADERS };
-}
-
-function textsFor(acceptLanguage: string | undefined) {
-  const languages = { language: undefined, country: undefined, acceptLanguage };
-  const locale = chooseLocale({ locale: "en", translations: DEFAULT_TEXTS }, languages);
-  const texts: Readonly<Record<string, string>> = DEFAULT_TEXTS[locale] ?? {};
-  return {
-    text: (name: string): string => texts[name] ?? ENGLISH[name] ?? "",
-    locale: { locale, direction: directionOf(locale) },
-  };
+  const { texts, locale } = textsFor(acceptLanguage);
+  const page = { heading: texts.no_mail_now, text: "", ...locale };
+  return { html: sentencePage(texts.no_mail_now, page), headers: HEADERS };
 }
 
 export interface PageServices extends PeopleServices, PresentServices {

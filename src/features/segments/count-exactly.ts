@@ -8,20 +8,12 @@ import { Problem } from "../../core/base/problem.ts";
 import { type Database, settleAll } from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
-import {
-  EVERYONE,
-  type Filter,
-  leavesOf,
-  type ReadingRules,
-  readFilter,
-  sentenceOf,
-} from "./filter.ts";
+import { EVERYONE, type Filter, leavesOf, sentenceOf } from "./filter.ts";
 import { readFitting } from "./fit.ts";
-import type { FilterScope } from "./leaf.ts";
 import { countMembers } from "./members.ts";
 import { BEFORE_ALL, sizeOf } from "./members-store.ts";
 import { createPace, SLICE_MS, TURN_MS } from "./pace.ts";
-import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
+import { filterOf, readOrReason, scopeOf, type WantedFilter } from "./scope.ts";
 import {
   type ExactCount,
   endCount,
@@ -243,11 +235,10 @@ async function finishCount(services: StoringServices, job: Job, count: ExactCoun
       await job.advance(tx);
       return updateCount(tx, job.workspaceId, { ...progress, id: count.id }, finishedAt);
     });
-  const filter = readIfWhole(count, await scopeOf(database, job.workspaceId));
-  if ("reason" in filter) {
-    const { reason } = filter;
+  const filter = readOrReason(count.filter, await scopeOf(database, job.workspaceId));
+  if (typeof filter === "string") {
     await database.transaction((tx) =>
-      endCount(tx, job.workspaceId, count.id, reason, clock.now()),
+      endCount(tx, job.workspaceId, count.id, filter, clock.now()),
     );
     return;
   }
@@ -267,20 +258,6 @@ async function finishCount(services: StoringServices, job: Job, count: ExactCoun
     shouldContinue,
   );
   if (isDone) await save(progress, clock.now());
-}
-
-/** The filter of a count, or why it cannot be counted: something that it names is gone, or it may not be read. */
-function readIfWhole(
-  { filter }: ExactCount,
-  scope: FilterScope,
-  rules?: ReadingRules,
-): Filter | { readonly reason: string } {
-  try {
-    return readFilter(filter, scope, rules);
-  } catch (error) {
-    if (error instanceof Problem) return { reason: error.message };
-    throw error;
-  }
 }
 
 /** @throws Problem NOT_FOUND */
@@ -319,10 +296,10 @@ export async function listCounts(
   ]);
   const places = new Map(running.map(({ id }, place) => [id, place]));
   return counts.map((count) => {
-    const filter = readIfWhole(count, scope, rules);
+    const filter = readOrReason(count.filter, scope, rules);
     return {
       ...count,
-      description: "reason" in filter ? null : sentenceOf(filter),
+      description: typeof filter === "string" ? null : sentenceOf(filter),
       before: places.get(count.id) ?? null,
     };
   });

@@ -3,7 +3,7 @@ import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
 import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Queryable, settleAll } from "../../core/database/database.ts";
-import { type Filter, readFilter } from "./filter.ts";
+import { type Filter, type ReadingRules, readFilter } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { type SegmentRow, selectSegments } from "./store.ts";
 
@@ -47,10 +47,14 @@ export async function readSegments(
   };
 }
 
-/** A stored filter, or why it cannot be counted. */
-export function readOrReason(filter: unknown, scope: FilterScope): Filter | string {
+/** A stored filter, or why it cannot be counted: something that it names is gone, or it may not be read. */
+export function readOrReason(
+  filter: unknown,
+  scope: FilterScope,
+  rules?: ReadingRules,
+): Filter | string {
   try {
-    return readFilter(filter, scope);
+    return readFilter(filter, scope, rules);
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;

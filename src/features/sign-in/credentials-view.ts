@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
-import type { Clock } from "../../core/base/clock.ts";
 import { named, nullable, Success, Text, TextOrNull } from "../../core/base/values/schemas.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   findInvitation,
   listPasskeys,
@@ -77,9 +76,7 @@ export const Credentials = Type.Object(
   { title: "Credentials", description: "What a person signs in with." },
 );
 
-export interface CredentialServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface CredentialServices extends StoringServices {
   readonly sessions: Sessions;
 }
 

@@ -1,11 +1,10 @@
 import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
 import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import { later } from "../../core/base/clock.ts";
 import type { CompanyContext, Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
 import type { Sessions, StartedSession } from "../dashboard-users/feature.ts";
 import {
   ADMINISTRATOR,
@@ -18,6 +17,7 @@ import {
   saveLink,
   takeLink,
 } from "../dashboard-users/feature.ts";
+import type { CredentialServices } from "./credentials-view.ts";
 import type { LocalSignIn } from "./local-sign-in.ts";
 
 /*
@@ -26,10 +26,7 @@ import type { LocalSignIn } from "./local-sign-in.ts";
  * works on every server process, and none can be read out of the database. docs/decisions/sign-in.md
  */
 
-export interface LinkServices {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly sessions: Sessions;
+export interface LinkServices extends CredentialServices {
   readonly failedAttempts: FailedAttempts;
   readonly localSignIn: LocalSignIn;
 }
@@ -59,7 +56,7 @@ const makerOf = ({ person }: Context, { adminPrint }: Sessions) => {
 
 /** @param baseUrl where people reach the server. */
 export async function createSignInLink(
-  { database, clock, sessions }: Pick<LinkServices, "database" | "clock" | "sessions">,
+  { database, clock, sessions }: CredentialServices,
   context: Context,
   baseUrl: string,
 ): Promise<SignInLink> {

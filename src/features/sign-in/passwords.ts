@@ -1,11 +1,9 @@
-import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
 import { type AuditedChange, recordChanges } from "../../core/admin/audit/audit.ts";
 import { createAllowance } from "../../core/base/allowance.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { Context, SessionContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { sha256 } from "../../core/base/values/hashes.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
 import { networkOf } from "../../core/outbound/networks.ts";
 import {
   endInvitations,
@@ -14,20 +12,14 @@ import {
   lockSignedIn,
   readPassword,
   removePassword,
-  type Sessions,
   type StartedSession,
   savePassword,
   userNameKey,
 } from "../dashboard-users/feature.ts";
-import type { LocalSignIn } from "./local-sign-in.ts";
+import type { LinkServices } from "./links.ts";
 import { normalPassword, type PasswordHashes, refuseWeakPassword } from "./password-hashes.ts";
 
-export interface PasswordServices {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly sessions: Sessions;
-  readonly failedAttempts: FailedAttempts;
-  readonly localSignIn: LocalSignIn;
+export interface PasswordServices extends LinkServices {
   readonly passwordHashes: PasswordHashes;
   readonly passwordGuesses: PasswordGuesses;
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { groupBy } from "../../core/base/values/group-by.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import type { MessageExtension, MessagePart, TranslationMap } from "../campaigns/feature.ts";
 import { type ManifestPath, refusalAt, refuseFaulty, refuseTwice } from "../campaigns/feature.ts";
@@ -23,6 +24,15 @@ const members = {
 
 const Declaration = Type.Object(members);
 
+type Stored = Awaited<ReturnType<typeof selectTranslations>>[number];
+
+/** The strings of each message, under the name of each locale. */
+function mapsOf(rows: readonly Stored[], nameOf: (row: Stored) => string) {
+  const ofMessages = groupBy(rows, ({ messageId }) => messageId);
+  return (messageId: string): Translations =>
+    Object.fromEntries((ofMessages.get(messageId) ?? []).map((row) => [nameOf(row), row.map]));
+}
+
 /** Translations are declared with their messages, and removed with them. */
 export const messageTranslations: MessageExtension<Translations> = {
   members,
@@ -33,26 +43,18 @@ export const messageTranslations: MessageExtension<Translations> = {
   },
   async declared(tx, workspaceId, messageIds) {
     const rows = await selectTranslations(tx, workspaceId, messageIds);
-    const maps = new Map<string, Record<string, TranslationMap>>();
-    for (const { messageId, localeId, map } of rows.filter((row) => row.declared)) {
-      const found = maps.get(messageId) ?? {};
-      found[localeId] = map;
-      maps.set(messageId, found);
-    }
-    return (messageId) => maps.get(messageId) ?? {};
+    return mapsOf(
+      rows.filter((row) => row.declared),
+      ({ localeId }) => localeId,
+    );
   },
   async declaration(database, workspaceId, messageIds) {
     const rows = await selectTranslations(database, workspaceId, messageIds);
     const keys = new Map(
       (await selectLocales(database, workspaceId)).map(({ id, localeKey }) => [id, localeKey]),
     );
-    const maps = new Map<string, Record<string, TranslationMap>>();
-    for (const { messageId, localeId, map } of rows) {
-      const found = maps.get(messageId) ?? {};
-      found[keys.get(localeId) ?? localeId] = map;
-      maps.set(messageId, found);
-    }
-    return (messageId) => ({ translations: maps.get(messageId) ?? {} });
+    const maps = mapsOf(rows, ({ localeId }) => keys.get(localeId) ?? localeId);
+    return (messageId) => ({ translations: maps(messageId) });
   },
   replace: replaceTranslations,
   remove: deleteTranslationsOf,

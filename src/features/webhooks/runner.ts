@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { later } from "../../core/base/clock.ts";
 import { describeError } from "../../core/base/observe/log.ts";
 import { createPool } from "../../core/base/pool.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
 import { settleAll } from "../../core/database/database.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
 import { selectHeads } from "../../core/people/changes/store.ts";
@@ -55,16 +56,6 @@ const keyOf = ({ workspaceId, webhookId, isReplay, partition }: PartitionPositio
 /** Live deliveries and replays are claimed apart. */
 const ownerOf = ({ workspaceId, webhookId, isReplay }: PartitionPosition): string =>
   `${workspaceId} ${isReplay} ${webhookId}`;
-
-function byOwner(places: readonly PartitionPosition[]): Iterable<readonly PartitionPosition[]> {
-  const groups = new Map<string, PartitionPosition[]>();
-  for (const place of places) {
-    const group = groups.get(ownerOf(place));
-    if (group) group.push(place);
-    else groups.set(ownerOf(place), [place]);
-  }
-  return groups.values();
-}
 
 /** Delivers until it is stopped. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share what runs and whether it stops.
@@ -148,7 +139,7 @@ export async function startWebhooks(services: RunnerServices) {
           place.isReplay ||
           place.position !== (headsOf.get(place.workspaceId)?.get(place.partition) ?? 0)),
     );
-    for (const places of byOwner(pending)) await claim(places);
+    for (const places of groupBy(pending, ownerOf).values()) await claim(places);
     for (const [id, positions] of headsOf) void watch(id, positions);
   }
 

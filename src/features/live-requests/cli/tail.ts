@@ -7,6 +7,7 @@ import { paint, printLines, printNote } from "../../../cli/terminal.ts";
 import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
 import { RAPPORT } from "../../../core/base/command.ts";
 import { textLinesOf } from "../../../core/base/lines.ts";
+import type { RequestFilter } from "../request-filter.ts";
 import type { LiveRequest } from "../request-view.ts";
 
 /** A server-sent event. */
@@ -45,15 +46,7 @@ Examples:
 
 The server keeps live requests unless LIVE_REQUESTS=0. Requests to other servers appear after a second.`;
 
-interface Filter {
-  readonly status?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly endpoint?: string;
-  readonly code?: string;
-}
-
-interface Options extends TargetOptions, Filter {
+interface Options extends TargetOptions, RequestFilter {
   readonly workspace?: string;
   readonly details?: true;
   readonly limit?: number;

@@ -10,17 +10,12 @@ import type {
 } from "./campaign.ts";
 
 /** The campaigns or the canvases of a workspace, by name. */
-export async function selectCampaigns(
-  database: Queryable,
-  workspaceId: number,
-  kind: CampaignKind,
-) {
-  return database.query<Campaign & Declared>(
+export const selectCampaigns = (database: Queryable, workspaceId: number, kind: CampaignKind) =>
+  database.query<Campaign & Declared>(
     `select campaign_id as id, name, to_jsonb(step_ids) as "stepIds", declared from campaigns
      where workspace_id = $1 and kind = $2 order by name, campaign_id`,
     [workspaceId, kind],
   );
-}
 
 /** Creates or changes campaigns or canvases. A declared one stays declared. */
 export async function upsertCampaigns(
@@ -68,25 +63,19 @@ const HEAD_COLUMNS = `message_id as "messageId", kind, campaign_id as "campaignI
 const MESSAGE_COLUMNS = `${HEAD_COLUMNS}, content, source, declared, updated_at as "updatedAt"`;
 
 /** As `selectMessages`, but without the texts, which may take megabytes for each message. */
-export async function selectMessageHeads(
-  database: Queryable,
-  workspaceId: number,
-  kind: CampaignKind,
-) {
-  return database.query<MessageHead>(
+export const selectMessageHeads = (database: Queryable, workspaceId: number, kind: CampaignKind) =>
+  database.query<MessageHead>(
     `select ${HEAD_COLUMNS} from messages where workspace_id = $1 and kind = $2 order by message_id`,
     [workspaceId, kind],
   );
-}
 
 /** The messages of a workspace's campaigns or canvases, by id. */
-export async function selectMessages(database: Queryable, workspaceId: number, kind: CampaignKind) {
-  return database.query<MessageRow>(
+export const selectMessages = (database: Queryable, workspaceId: number, kind: CampaignKind) =>
+  database.query<MessageRow>(
     `select ${MESSAGE_COLUMNS} from messages where workspace_id = $1 and kind = $2
      order by message_id`,
     [workspaceId, kind],
   );
-}
 
 export async function selectMessage(database: Queryable, workspaceId: number, messageId: string) {
   const [row] = await database.query<MessageRow>(

@@ -101,14 +101,14 @@ export interface CapturedFilter {
  *
  * @returns with each how many there are up to `limit`, whether they fit or not.
  */
-export async function selectCalls(
+export const selectCalls = (
   database: Queryable,
   workspaceId: number,
   filter: CapturedFilter,
   limit: number,
   mostBytes: number,
-) {
-  return database.query<CapturedRow & { readonly found: number }>(
+) =>
+  database.query<CapturedRow & { readonly found: number }>(
     `select position, captured_at as "capturedAt", method, path, query, body, status, response,
        key_name as "keyName", request_id as "requestId", bytes, found
      from (
@@ -123,7 +123,6 @@ export async function selectCalls(
      order by position desc`,
     [workspaceId, filter.before ?? null, filter.path ?? null, limit, mostBytes],
   );
-}
 
 /** @returns how many there were. */
 export const deleteAllCalls = (tx: Transaction, workspaceId: number): Promise<number> =>

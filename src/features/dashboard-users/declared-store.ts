@@ -8,12 +8,11 @@ export type DeclaredTeam = {
 };
 
 /** All teams of a workspace, however they were created, by name. */
-export async function selectTeams(database: Queryable, workspaceId: number) {
-  return database.query<DeclaredTeam & Declared>(
+export const selectTeams = (database: Queryable, workspaceId: number) =>
+  database.query<DeclaredTeam & Declared>(
     "select team_id as id, name, declared from teams where workspace_id = $1 order by name",
     [workspaceId],
   );
-}
 
 export const insertTeams = (
   tx: Transaction,
@@ -39,13 +38,12 @@ export type DeclaredPermissionSet = {
 };
 
 /** All permission sets of a company, however they were created, by name. */
-export async function selectPermissionSets(database: Queryable, companyId: string) {
-  return database.query<DeclaredPermissionSet & Declared>(
+export const selectPermissionSets = (database: Queryable, companyId: string) =>
+  database.query<DeclaredPermissionSet & Declared>(
     `select name, permissions, declared from permission_sets where company_id = $1
      order by name`,
     [companyId],
   );
-}
 
 export const upsertPermissionSets = (
   tx: Transaction,

@@ -168,12 +168,12 @@ export const updateAttributes = (
  * By user name. The text is searched in user names and in names, whose searchable form is in lower
  * case.
  */
-export async function selectPeople(
+export const selectPeople = (
   database: Queryable,
   companyId: string,
   { text, after, limit }: PeopleQuery,
-) {
-  return database.query<User & { readonly key: string }>(
+) =>
+  database.query<User & { readonly key: string }>(
     `select ${USER_COLUMNS}, user_name_key as key from dashboard_users
      where company_id = $1 and ($2::text is null or user_name_key > $2)
        and ($3 = '' or strpos(user_name_key, $5) > 0
@@ -183,7 +183,6 @@ export async function selectPeople(
      order by user_name_key limit $4`,
     [companyId, after ?? null, text.toLowerCase(), limit, userNameKey(text)],
   );
-}
 
 /** Whether an active user has the permission of the company that includes every other one. */
 export async function selectHasAdministrator(

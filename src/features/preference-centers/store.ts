@@ -15,14 +15,13 @@ export type CenterSummary = Pick<
 >;
 
 /** The preference centers of a workspace without their pages, by name. */
-export async function selectCenters(database: Queryable, workspaceId: number) {
-  return database.query<CenterSummary>(
+export const selectCenters = (database: Queryable, workspaceId: number) =>
+  database.query<CenterSummary>(
     `select center_id as id, name, title, state, declared, created_at as "createdAt",
        updated_at as "updatedAt"
      from preference_centers where workspace_id = $1 order by name`,
     [workspaceId],
   );
-}
 
 export async function selectCenter(database: Queryable, workspaceId: number, id: string) {
   const rows = await database.query<PreferenceCenter & { readonly revision: string }>(
@@ -55,24 +54,18 @@ export interface CenterHead {
   readonly revision: string;
 }
 
-export async function selectHeads(
-  database: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-) {
-  return database.query<CenterHead>(
+export const selectHeads = (database: Queryable, workspaceId: number, ids: readonly string[]) =>
+  database.query<CenterHead>(
     `select center_id as id, state, revision from preference_centers
      where workspace_id = $1 and center_id = any($2::text[])`,
     [workspaceId, ids],
   );
-}
 
-export async function selectDeclaredCenters(tx: Transaction, workspaceId: number) {
-  return tx.query<DeclaredCenter>(
+export const selectDeclaredCenters = (tx: Transaction, workspaceId: number) =>
+  tx.query<DeclaredCenter>(
     `select ${CONTENT_COLUMNS} from preference_centers where workspace_id = $1 and declared`,
     [workspaceId],
   );
-}
 
 /** All centers of a workspace with their pages, by name. */
 export const selectWholeCenters = (database: Queryable, workspaceId: number) =>

@@ -138,9 +138,6 @@ const viewOf = ({ user, attributes }: AdministeredPerson): Static<typeof Person>
 
 const OnePerson = Type.Object({ person: Person, message: Success });
 
-const respond = (record: AdministeredPerson) =>
-  ({ person: viewOf(record), message: "success" }) as const;
-
 const reads = { access: byAdministratorOfCompany("manage_company_settings") } as const;
 const writes = { access: byAdministratorOfCompany("admin") } as const;
 
@@ -201,7 +198,7 @@ const create = endpoint({
   replies: { 201: OnePerson },
 }).handledBy(async (services: UserServices, context, { body }) => ({
   status: 201,
-  body: respond(await createPerson(services, context, body)),
+  body: { person: viewOf(await createPerson(services, context, body)), message: "success" },
 }));
 
 const read = endpoint({
@@ -212,10 +209,9 @@ const read = endpoint({
   summary: "Reads a dashboard user with their permissions.",
   refusals: ["NOT_FOUND"],
   replies: { 200: OnePerson },
-}).handledBy(async (services: UserServices, context, { params }) => ({
-  status: 200,
-  body: respond(await readPerson(services, context, params.id)),
-}));
+}).handledBy(async (services: UserServices, context, { params }) =>
+  success({ person: viewOf(await readPerson(services, context, params.id)) }),
+);
 
 const change = endpoint({
   name: "changeDashboardUser",
@@ -232,10 +228,9 @@ const change = endpoint({
   }),
   refusals: ["NOT_FOUND", "CONFLICT"],
   replies: { 200: OnePerson },
-}).handledBy(async (services: UserServices, context, { params, body }) => ({
-  status: 200,
-  body: respond(await changePerson(services, context, params.id, body)),
-}));
+}).handledBy(async (services: UserServices, context, { params, body }) =>
+  success({ person: viewOf(await changePerson(services, context, params.id, body)) }),
+);
 
 const remove = endpoint({
   name: "removeDashboardUser",

@@ -75,7 +75,9 @@ const selection = {
 const bodyOf = (describes: TSchema) => Type.Unsafe<JsonObject>(Type.Object({}, { describes }));
 
 const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
-const ONE_USER = `${USERS_PATH}/:id` as const;
+
+const one = { ...SCIM, path: `${USERS_PATH}/:id`, params } as const;
+const shown = { ...one, query: Type.Object(selection) } as const;
 
 const create = endpoint({
   name: "createDashboardUser",
@@ -113,12 +115,9 @@ const list = endpoint({
 
 const get = endpoint({
   name: "getDashboardUser",
-  ...SCIM,
+  ...shown,
   method: "GET",
-  path: ONE_USER,
   summary: "Reads a dashboard user.",
-  params,
-  query: Type.Object(selection),
   replies: { 200: User },
 }).handledBy(async (services: UserServices, context, { params, query }) => ({
   status: 200,
@@ -127,12 +126,9 @@ const get = endpoint({
 
 const replace = endpoint({
   name: "replaceDashboardUser",
-  ...SCIM,
+  ...shown,
   method: "PUT",
-  path: ONE_USER,
   summary: "Replaces a dashboard user; the userName stays.",
-  params,
-  query: Type.Object(selection),
   body: bodyOf(ReplacedScimUser),
   replies: { 200: User },
 }).handledBy(async (services: UserServices, context, { params, query, body }) => ({
@@ -142,12 +138,9 @@ const replace = endpoint({
 
 const patch = endpoint({
   name: "patchDashboardUser",
-  ...SCIM,
+  ...shown,
   method: "PATCH",
-  path: ONE_USER,
   summary: "Changes single attributes of a dashboard user.",
-  params,
-  query: Type.Object(selection),
   body: bodyOf(PatchScimUser),
   replies: { 200: User },
 }).handledBy(async (services: UserServices, context, { params, query, body }) => ({
@@ -157,11 +150,9 @@ const patch = endpoint({
 
 const remove = endpoint({
   name: "deleteDashboardUser",
-  ...SCIM,
+  ...one,
   method: "DELETE",
-  path: ONE_USER,
   summary: "Removes a dashboard user.",
-  params,
   replies: { 204: Type.Undefined() },
 }).handledBy(async (services: UserServices, context, { params }) => {
   await deleteUser(openDirectory(services, context), params.id);

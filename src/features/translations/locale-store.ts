@@ -3,14 +3,13 @@ import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Declared } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
-export async function selectLocales(database: Queryable, workspaceId: number) {
-  return database.query<Locale & Declared>(
+export const selectLocales = (database: Queryable, workspaceId: number) =>
+  database.query<Locale & Declared>(
     `select locale_id as id, name, country, language, locale_key as "localeKey", declared
      from locales where workspace_id = $1
      order by lower(locale_key)`,
     [workspaceId],
   );
-}
 
 /** Creates or changes locales. A key in use is a duplicate. */
 export async function upsertLocales(

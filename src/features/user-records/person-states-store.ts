@@ -10,17 +10,16 @@ export interface StandingGroupState {
   readonly changedAt: Date;
 }
 
-export async function selectStandingGroupStates(
+export const selectStandingGroupStates = (
   database: Queryable,
   workspaceId: number,
   profileId: string,
-) {
-  return database.query<StandingGroupState>(
+) =>
+  database.query<StandingGroupState>(
     `select group_id as "groupId", state, changed_at as "changedAt" from group_states
      where workspace_id = $1 and profile_id = $2 and bucket = $3 order by group_id`,
     [workspaceId, profileId, bucketOfId(profileId)],
   );
-}
 
 /** The data about an address, independent of users. */
 export interface AddressState {

@@ -7,32 +7,31 @@ import type { EventDetails, PurchaseDetails } from "../../core/people/profiles/w
 
 export type TimedEvent = EventDetails & { readonly id: string };
 
-export async function selectEventsBefore(
+export const selectEventsBefore = (
   database: Queryable,
   workspaceId: number,
   profileId: string,
   range: TimelineRange,
-) {
-  return database.query<TimedEvent>(
+) =>
+  database.query<TimedEvent>(
     `select event_id as id, name, occurred_at as time, app_id as "appId", properties from events
      where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${within("occurred_at", "event_id", range)}
      order by occurred_at desc, event_id desc limit $4`,
     [workspaceId, profileId, bucketOfId(profileId), ...valuesOf(range)],
   );
-}
 
 export type TimedPurchase = Omit<PurchaseDetails, "price"> & {
   readonly id: string;
   readonly price: string;
 };
 
-export async function selectPurchasesBefore(
+export const selectPurchasesBefore = (
   database: Queryable,
   workspaceId: number,
   profileId: string,
   range: TimelineRange,
-) {
-  return database.query<TimedPurchase>(
+) =>
+  database.query<TimedPurchase>(
     `select purchase_id as id, product_id as "productId", currency, price, quantity,
        occurred_at as time, app_id as "appId", properties
      from purchases
@@ -40,7 +39,6 @@ export async function selectPurchasesBefore(
      order by occurred_at desc, purchase_id desc limit $4`,
     [workspaceId, profileId, bucketOfId(profileId), ...valuesOf(range)],
   );
-}
 
 /** Reads the whole message history of the person, which only imports write. */
 export async function selectMessagesBefore(

@@ -8,12 +8,11 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
   to_jsonb(contact_emails) as "contactEmails", schedule, schedule_time_zone as "scheduleTimeZone", retry, warehouse`;
 
-export async function selectDeclaredIntegrations(tx: Transaction, workspaceId: number) {
-  return tx.query<StoredIntegration>(
+export const selectDeclaredIntegrations = (tx: Transaction, workspaceId: number) =>
+  tx.query<StoredIntegration>(
     `select ${INTEGRATION_COLUMNS} from integrations where workspace_id = $1 and declared`,
     [workspaceId],
   );
-}
 
 export async function selectIntegrationsById(
   tx: Transaction,
@@ -117,11 +116,10 @@ export async function selectIntegration(database: Queryable, workspaceId: number
   return row;
 }
 
-export async function selectIntegrations(database: Queryable, workspaceId: number) {
-  return database.query<IntegrationRow>(`${WITH_LAST_RUN} where workspace_id = $1 order by name`, [
+export const selectIntegrations = (database: Queryable, workspaceId: number) =>
+  database.query<IntegrationRow>(`${WITH_LAST_RUN} where workspace_id = $1 order by name`, [
     workspaceId,
   ]);
-}
 
 export interface IntegrationPlace {
   readonly workspaceId: number;
@@ -135,19 +133,18 @@ interface IntegrationFilter {
 }
 
 /** The integrations of all workspaces that pass a filter, beyond a place. */
-export async function selectIntegrationsNamed(
+export const selectIntegrationsNamed = (
   database: Queryable,
   { name, workspaceId, after }: IntegrationFilter,
   atMost: number,
-) {
-  return database.query<IntegrationRow>(
+) =>
+  database.query<IntegrationRow>(
     `${WITH_LAST_RUN} where ($1::text is null or name = $1)
        and ($2::int is null or workspace_id = $2)
        and ($3::int is null or (workspace_id, name) > ($3, $4))
      order by workspace_id, name limit $5`,
     [name ?? null, workspaceId ?? null, after?.workspaceId ?? null, after?.name ?? null, atMost],
   );
-}
 
 /** By name, after a given name; the nearest first, so backwards if `isForward` is false. */
 export async function selectIntegrationsBeyond(

@@ -7,7 +7,6 @@ import {
   type ColumnOptions,
   inferColumns,
   noFacts,
-  objectOf,
   READERS,
   refuseUnknown,
 } from "./columns.ts";
@@ -20,7 +19,7 @@ import {
   type ParquetFile,
   UNREADABLE,
 } from "./parquet-store.ts";
-import { type FileRecord, LONGEST_RECORD_BYTES, type Table } from "./record.ts";
+import { type FileRecord, LONGEST_RECORD_BYTES, readRow, type Table } from "./record.ts";
 import type { Source } from "./source.ts";
 
 /*
@@ -60,7 +59,7 @@ export async function readParquet(source: Source, options: ParquetOptions): Prom
       if (isTooLong) yield { ...place, value: null, fault: TOO_LONG };
       else {
         const cells = texts.map((text, at) => (text && isNested[at] ? withoutNulls(text) : text));
-        yield { ...place, ...readRow(columns, isProfile, cells) };
+        yield { ...place, ...readRow(columns, isProfile, PARQUET_READERS, cells) };
       }
     }
   }
@@ -148,20 +147,6 @@ function withoutNulls(json: string): string {
   } catch {
     return json;
   }
-}
-
-function readRow(
-  columns: readonly Column[],
-  isProfile: boolean,
-  texts: readonly (string | null)[],
-): Pick<FileRecord, "value" | "fault" | "leftOut"> {
-  const row = objectOf(columns, texts, PARQUET_READERS);
-  if ("fault" in row) {
-    const shown = Object.fromEntries(columns.map(({ name }, index) => [name, texts[index]]));
-    return { value: shown, fault: row.fault };
-  }
-  const value = isProfile ? { custom_attributes: {}, ...row.value } : row.value;
-  return { value, leftOut: row.leftOut };
 }
 
 const PARQUET_READERS = {

@@ -1,5 +1,5 @@
 import type { Fault } from "../../../core/base/problem.ts";
-import type { Column } from "./columns.ts";
+import { type Column, objectOf } from "./columns.ts";
 
 /** One record of a file as read. */
 export interface FileRecord {
@@ -24,3 +24,20 @@ export interface Table {
 
 /** The longest record, in bytes: below the limit of a request. */
 export const LONGEST_RECORD_BYTES = 2_000_000;
+
+/** What a row of a file says: an object, or its cells as `shown` with the reason why they are none. */
+export function readRow(
+  columns: readonly Column[],
+  isProfile: boolean,
+  readers: Parameters<typeof objectOf>[2],
+  shown: readonly (string | null)[],
+  cells = shown,
+): Pick<FileRecord, "value" | "fault" | "leftOut"> {
+  const row = objectOf(columns, cells, readers);
+  if ("fault" in row) {
+    const value = Object.fromEntries(columns.map(({ name }, index) => [name, shown[index]]));
+    return { value, fault: row.fault };
+  }
+  const value = isProfile ? { custom_attributes: {}, ...row.value } : row.value;
+  return { value, leftOut: row.leftOut };
+}

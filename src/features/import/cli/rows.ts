@@ -15,14 +15,13 @@ import {
   type ColumnOptions,
   inferColumns,
   noFacts,
-  objectOf,
   readersWith,
   readHeadings,
 } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { rowsOfCall } from "./event-spec.ts";
 import { readParquet } from "./parquet.ts";
-import { type FileRecord, LONGEST_RECORD_BYTES, type Table } from "./record.ts";
+import { type FileRecord, LONGEST_RECORD_BYTES, readRow, type Table } from "./record.ts";
 import { isParquetHead, openSource, type Source } from "./source.ts";
 
 /**
@@ -190,7 +189,7 @@ async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
       if (record.fault) yield record;
       else {
         const texts = (record.value as string[]).map(clean);
-        yield asObject(columns, isProfile, { ...record, value: texts }, readers);
+        yield { ...record, ...readRow(columns, isProfile, readers, texts, texts.map(cellOf)) };
       }
     }
   }
@@ -223,20 +222,3 @@ async function twice({ path, chunks }: Source) {
 
 /** An empty cell is absent. */
 const cellOf = (text: string): string | null => (text === "" ? null : text);
-
-function asObject(
-  columns: readonly Column[],
-  isProfile: boolean,
-  record: FileRecord,
-  readers: ReturnType<typeof readersWith>,
-): FileRecord {
-  const texts = record.value as string[];
-  const object = objectOf(columns, texts.map(cellOf), readers);
-  if ("value" in object) {
-    const { leftOut } = object;
-    const value = isProfile ? { custom_attributes: {}, ...object.value } : object.value;
-    return { ...record, value, leftOut };
-  }
-  const shown = Object.fromEntries(columns.map(({ name }, index) => [name, texts[index]]));
-  return { ...record, fault: object.fault, value: shown };
-}

@@ -7,6 +7,7 @@ import { type CitusNodes, runSql, startCitus } from "../core/database/citus-node
 import { type Answer, NEWSLETTER, startOwnServer, type TestWorkspace } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { untilReady } from "./faults.ts";
+import { secondPhaseProxy } from "./second-phase-proxy.ts";
 
 const stops: (() => Promise<unknown>)[] = [];
 after(async () => {
@@ -60,9 +61,16 @@ const cutOffCommits = ({ url }: Cluster): Promise<unknown> =>
 const leaveCommits = ({ url }: Cluster): Promise<unknown> =>
   runSql(url, "set citus.enable_ddl_propagation = off", "drop function end_connection() cascade");
 
+/** From now on the nodes reach a worker at another port. */
+const movePort = ({ url }: Cluster, from: number, to: number): Promise<unknown> =>
+  runSql(
+    url,
+    `select citus_update_node(nodeid, '127.0.0.1', ${to}) from pg_dist_node where nodeport = ${from}`,
+  );
+
 async function countsOf(workspace: TestWorkspace, external_ids: readonly string[]) {
   const users = await workspace.profiles({ external_ids });
-  return new Map(users.map((user) => [user.external_id, user.custom_events[0]?.count]));
+  return new Map(users.map((user) => [user.external_id, user.custom_events[0]?.count ?? 0]));
 }
 
 /** Tracks users, sets their group, exports them and merges each into one, until it is told to end. */
@@ -178,5 +186,46 @@ describe("a server whose cluster loses nodes", { skip }, () => {
       written.some(({ refused }) => refused > 0),
       "No request met a fault.",
     );
+  });
+
+  test("a merge whose commit loses a worker in its second phase is acknowledged once it is readable on every node, and gets 503 if that takes long", async () => {
+    const [coordinator, worker] = nodes;
+    const workerPort = Number(new URL(worker.url).port);
+    const proxy = await secondPhaseProxy(workerPort);
+    stops.push(proxy.close);
+    await movePort(coordinator, workerPort, proxy.port);
+    const server = await startOwnServer({ databaseUrl: url });
+    const workspace = await server.workspace();
+    const pairs = Array.from({ length: 6 }, (_, pair) => [`merged-${pair}`, `kept-by-${pair}`]);
+    const merge = ([merged, kept]: readonly string[]) => {
+      const update = {
+        identifier_to_merge: { external_id: merged },
+        identifier_to_keep: { external_id: kept },
+      };
+      const headers = { "idempotency-key": `${merged}-once` };
+      return workspace.call("POST", "/users/merge", { merge_updates: [update] }, { headers });
+    };
+    const assertWhole = async (pair: readonly string[]) =>
+      assert.deepEqual([...(await countsOf(workspace, pair))], [[pair[1], 2]]);
+    for (const id of pairs.flat()) assert.equal((await workspace.track(eventOf(id))).status, 201);
+
+    const [last = [], ...others] = pairs;
+    for (const pair of others) {
+      proxy.cutOff(1);
+      assert.equal((await merge(pair)).status, 202);
+      await assertWhole(pair);
+    }
+    assert.ok(proxy.cuts() > 0, "No commit was cut off.");
+
+    proxy.cutOff(Infinity);
+    const { status, headers, body } = await merge(last);
+    assert.equal(status, 503, JSON.stringify(body));
+    assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    proxy.cutOff(0);
+    await complete();
+    await untilWritten(() => merge(last));
+    await assertWhole(last);
+    await server.stop();
+    await movePort(coordinator, proxy.port, workerPort);
   });
 });

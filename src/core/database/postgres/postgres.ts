@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { clusterOf } from "../citus/cluster.ts";
 import { isCitus } from "../citus/distribute.ts";
+import { createSecondPhase, type SecondPhase } from "../citus/second-phase.ts";
 import { createWorkers } from "../citus/workers.ts";
 import {
   checkStatement,
@@ -86,13 +87,18 @@ function openNode(url: string, statementSeconds: number): Database {
     for (const pool of pools.values()) pool.disconnect(reason);
   });
   const keeper = createKeeper();
+  // Past the transactions of the intake, which may wait for locks of the incomplete one.
+  const secondPhase = createSecondPhase((text) => {
+    const { sql, watchdog } = poolFor("lookup");
+    return watchdog.watch(sql.unsafe(text));
+  });
   const poolFor = (asked: Use): Pool => {
     // They differ on an engine of one connection only.
     const use = asked === "maintenance" ? "analysis" : asked;
     const known = pools.get(use);
     if (known) return known;
     const allowed = use === "analysis" ? LONG_DEADLINES : deadlines;
-    const pool = openPool(url, use, { deadlines: allowed, pulse, keeper });
+    const pool = openPool(url, use, { deadlines: allowed, pulse, keeper, secondPhase });
     pools.set(use, pool);
     return pool;
   };
@@ -117,7 +123,7 @@ function openNode(url: string, statementSeconds: number): Database {
       lockPatienceMs: deadlines.patienceMs,
       areTablesLocked,
       intakeCount: () => intakeTransactions,
-      ...queryable(pool.sql, pool.watchdog.watch),
+      ...queryable(pool.sql, (sent) => secondPhase.completed(pool.watchdog.watch(sent))),
       for: databaseFor,
       reader: () => database,
       lanes: async (writers) => lanesFor(writers, CONNECTIONS[use]),
@@ -177,13 +183,14 @@ interface Watching {
   readonly deadlines: Deadlines;
   readonly pulse: Pulse;
   readonly keeper: Keeper;
+  readonly secondPhase: SecondPhase;
 }
 
-function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching) {
+function openPool(url: string, use: Use, { deadlines, pulse, keeper, secondPhase }: Watching) {
   const sockets = createSockets();
   const options = {
     max: CONNECTIONS[use],
-    onnotice: () => {},
+    onnotice: secondPhase.note,
     connect_timeout: Math.min(CONNECT_SECONDS, deadlines.statementMs / 1_000),
     ...(use !== "intake" && { idle_timeout: IDLE_SECONDS }),
     backoff: () => RECONNECT_SECONDS,
@@ -214,6 +221,7 @@ function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching)
     sql,
     watchdog,
     keeper,
+    secondPhase,
     idleMs,
     disconnect,
     /** Closes the connections; waits at most 5 s for busy ones. */
@@ -278,7 +286,7 @@ function createSockets() {
  * also the waits for a connection, for begin and for commit.
  */
 async function inTransaction<Result>(
-  { sql, watchdog, keeper, idleMs }: Pool,
+  { sql, watchdog, keeper, secondPhase, idleMs }: Pool,
   work: TransactionBody<Result>,
 ): Promise<Result> {
   await watchdog.ready();
@@ -324,7 +332,7 @@ async function inTransaction<Result>(
       isLost = true;
       throw error;
     });
-    return await watchdog.watchSent(transaction);
+    return await secondPhase.completed(watchdog.watchSent(transaction));
   } catch (error) {
     // The error of the work says more than the end of its connection, which may be a consequence.
     const cause = failed ? failed.error : error;

@@ -4,7 +4,7 @@ import { pathSql, wordsOf } from "./attribute-subjects.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
-import { columnsOf, decided, everyOf, type Values } from "./sql.ts";
+import { decided, everyOf, type Values } from "./sql.ts";
 import { isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
@@ -159,7 +159,7 @@ function happened(
   noun: string,
   occurrences: Occurrences,
 ): Leaf {
-  const { counts, inLastDays, where } = occurrences;
+  const { inLastDays, where } = occurrences;
   const isSummed = inLastDays === undefined && where === undefined;
   return {
     looksUp: true,
@@ -168,8 +168,7 @@ function happened(
     sql(values) {
       const summaries = `from ${source.summaries} s where ${itsRows("s")}${nameSql(`s.${source.name}`, name, values)}`;
       if (!isSummed) {
-        const count = countOfRows(source, name, occurrences, summaries, values);
-        return decided(countedSql(count, counts, values), 2);
+        return decided(countedSql(source, name, occurrences, summaries, values), 2);
       }
       return decided(
         summedSql(
@@ -187,10 +186,6 @@ function happened(
     },
   };
 }
-
-/** Tests a count, which the text has once. */
-const countedSql = (count: string, tests: readonly CountTest[], values: Values): string =>
-  `(select ${countTests("counted", tests, values).join(" and ")} from (select ${count} as counted offset 0) as x)`;
 
 const countTests = (count: string, tests: readonly CountTest[], values: Values): string[] =>
   tests.map(
@@ -213,10 +208,10 @@ function summedSql(
 }
 
 /**
- * Looks at the rows only if the summary says that there may be enough: of an event, a user without as many of all time
+ * Tests how many rows there are. Looks at them only if the summary says that there may be enough: of an event, a user without as many of all time
  * has too few in any period, as one without any has.
  */
-function countOfRows(
+function countedSql(
   source: CountedTable,
   name: string | undefined,
   { counts, inLastDays, where }: Occurrences,
@@ -224,7 +219,7 @@ function countOfRows(
   values: Values,
 ): string {
   const since = inLastDays && values.bind(sinceOf(values.now, inLastDays), "timestamptz");
-  const columns = columnsOf("e");
+  const columns = values.columnsOf("e");
   const ofRows = { ...values, once: columns.once };
   const property = where && columns.once(pathSql("e.properties", where.property, values));
   const tests = everyOf(
@@ -243,8 +238,10 @@ function countOfRows(
       : "";
   const rows = `select e.* from ${source.rows} e
     where ${itsRows("e")}${nameSql(`e.${source.name}`, name, values)}${period}`;
+  const meets = (count: string) => countTests(count, counts, values).join(" and ");
   return `(case when exists (select 1 ${summaries}${since ? ` and s.last_at >= ${since}` : ""}${enough})
-    then (select coalesce(sum(${source.weight}), 0) from ${columns.around(rows)} where ${tests}) else 0 end)`;
+    then (select ${meets(`coalesce(sum(${source.weight}), 0)`)} from ${columns.around(rows)} where ${tests})
+    else ${meets("0")} end)`;
 }
 
 /** The beginning of the last days, in ISO 8601. */

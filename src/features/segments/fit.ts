@@ -24,14 +24,20 @@ export async function readFitting<Result>(
   filters: readonly Filter[],
   work: (look: Look) => Promise<Result>,
 ): Promise<Result> {
-  const { portion } = look;
+  const portion: Portion = database.commitsInParts
+    ? { ...look.portion, isCluster: true }
+    : look.portion;
   const kept = leavesOfAll(filters).flatMap(({ readsExpiring }) => readsExpiring ?? []);
   const workOn = (tx: Queryable, change: object = {}) =>
     work({ ...look, tx, portion: { ...portion, ...change } as Portion });
   if (kept.length === 0) return readTogether(database, (tx) => workOn(tx));
   const tables = new Set(kept);
   const mostRows = Math.floor(MOST_ROWS / kept.length);
-  const { users, rowsOfFirst } = await countFitting({ ...look, tx: database }, tables, mostRows);
+  const { users, rowsOfFirst } = await countFitting(
+    { ...look, portion, tx: database },
+    tables,
+    mostRows,
+  );
   const isOne = portion.kind === "one";
   if (rowsOfFirst <= mostRows) {
     const size = isOne ? {} : { size: Math.min(portion.size, Math.max(1, users)) };

@@ -19,6 +19,8 @@ export type Portion = (
 ) & {
   /** About how many conditions one statement may decide, if the only user has many rows (`readFitting`). */
   readonly conditionsAtOnce?: number;
+  /** Whether a cluster reads it: conditions on other tables are then decided before the portion is cut to its size. */
+  readonly isCluster?: boolean;
 };
 
 /** A portion of the users of a workspace at a time, which statements look at. */
@@ -45,20 +47,34 @@ const IS_DRAWN = `${CHANCE} < '40000000'`;
 export const DRAWN_SHARE = 1 / 4;
 
 export function portionSql(portion: Portion, workspaceId: number, values: Values): string {
-  const ours = `workspace_id = ${values.bind(workspaceId, "int")}`;
+  const { rows, end } = partsOf(portion, workspaceId, values);
+  return rows + end;
+}
+
+/** @returns the users that come into question, and the order and the number that make them a portion. */
+function partsOf(portion: Portion, workspaceId: number, values: Values) {
+  const all = `select * from profiles where workspace_id = ${values.bind(workspaceId, "int")}`;
+  const first = (order: string, size: number) =>
+    ` order by ${order} limit ${values.bind(size, "int")}`;
   switch (portion.kind) {
     case "sample":
-      return `select * from profiles where ${ours} and ${IS_DRAWN} and ${CHANCE} > ${values.bind(portion.after ?? "", "text")}
-        order by ${CHANCE} limit ${values.bind(portion.size, "int")}`;
+      return {
+        rows: `${all} and ${IS_DRAWN} and ${CHANCE} > ${values.bind(portion.after ?? "", "text")}`,
+        end: first(CHANCE, portion.size),
+      };
     case "next":
-      return `select * from profiles where ${ours} and profile_id > ${values.bind(portion.after, "uuid")}
-        order by profile_id limit ${values.bind(portion.size, "int")}`;
+      return {
+        rows: `${all} and profile_id > ${values.bind(portion.after, "uuid")}`,
+        end: first("profile_id", portion.size),
+      };
     case "these":
-      return `select * from profiles where ${ours} and profile_id = any(${values.bind(portion.ids, "uuid[]")})
-        and bucket = any(${values.bind(bucketsOfIds(portion.ids).all, "smallint[]")})
-        order by profile_id limit ${values.bind(portion.size, "int")}`;
+      return {
+        rows: `${all} and profile_id = any(${values.bind(portion.ids, "uuid[]")})
+          and bucket = any(${values.bind(bucketsOfIds(portion.ids).all, "smallint[]")})`,
+        end: first("profile_id", portion.size),
+      };
     case "one":
-      return `select * from profiles where ${ours} and profile_id = ${values.bind(portion.id, "uuid")}`;
+      return { rows: `${all} and profile_id = ${values.bind(portion.id, "uuid")}`, end: "" };
   }
 }
 
@@ -70,7 +86,7 @@ export async function countDrawn(
 ): Promise<number> {
   const [row] = await tx.query<{ drawn: number }>(
     `select count(*)::int as drawn from (
-       select from profiles where workspace_id = $1 and ${IS_DRAWN} limit $2::int) as found`,
+       select 1 from profiles where workspace_id = $1 and ${IS_DRAWN} limit $2::int) as found`,
     [workspaceId, most],
   );
   return row?.drawn ?? 0;
@@ -87,7 +103,7 @@ export async function countFitting(
   tables: ReadonlySet<keyof typeof SUMMARIES>,
   mostRows: number,
 ): Promise<{ readonly users: number; readonly rowsOfFirst: number }> {
-  const { parameters, values, from } = writing(look);
+  const { parameters, values, from, end } = writing(look);
   const counts = [...tables].map(
     (table) =>
       `coalesce((select sum(s.count) from ${SUMMARIES[table]} s where ${itsRows("s")}), 0)`,
@@ -97,7 +113,7 @@ export async function countFitting(
     `select count(*) filter (where through <= ${values.bind(mostRows, "bigint")})::int as users,
        max(through) filter (where place = 1)::bigint as rows_of_first
      from (select row_number() over (order by rank, id) as place, sum(own) over (order by rank, id) as through
-       from (select ${order} as rank, profile_id as id, ${counts.join(" + ")} as own from ${from()}) as p) as q`,
+       from (select ${order} as rank, profile_id as id, ${counts.join(" + ")} as own from ${from()}${end}) as p) as q`,
     parameters,
   );
   return { users: row?.users ?? 0, rowsOfFirst: row?.rows_of_first ?? 0 };
@@ -118,14 +134,18 @@ interface Writing {
   readonly values: Values;
   /** The users with all columns that were used so far. */
   from(): string;
+  /** What follows the conditions. */
+  readonly end: string;
 }
 
 function writing({ portion, workspaceId, now }: Look): Writing {
   const parameters: unknown[] = [];
-  const columns = columnsOf("p");
+  const { isCluster = false } = portion;
+  const columns = columnsOf("p", isCluster);
   const values = valuesOf(now, parameters, columns);
-  const rows = portionSql(portion, workspaceId, values);
-  return { parameters, values, from: () => columns.around(rows) };
+  const { rows, end } = partsOf(portion, workspaceId, values);
+  const from = () => columns.around(isCluster ? rows : rows + end);
+  return { parameters, values, from, end: isCluster ? end : "" };
 }
 
 /**
@@ -134,7 +154,7 @@ function writing({ portion, workspaceId, now }: Look): Writing {
  * @throws StatementTooLarge
  */
 export async function countPortion(look: Look, filter?: Filter): Promise<PortionCount> {
-  const { parameters, values, from } = writing(look);
+  const { parameters, values, from, end } = writing(look);
   const sure = filter ? filterSql(filter, (leaf) => leaf.sql(values)).must : "false";
   // Of each user at most one text: making and comparing them takes longer than many conditions.
   const ends =
@@ -142,7 +162,8 @@ export async function countPortion(look: Look, filter?: Filter): Promise<Portion
       ? `null as "lastId", max(${CHANCE}) as "highestChance"`
       : `max(profile_id::text collate "C") as "lastId", null as "highestChance"`;
   const [row] = await look.tx.query<PortionCount>(
-    `${NOT_PREPARED}select count(*) as seen, count(*) filter (where ${sure}) as sure, ${ends} from ${from()}`,
+    `${NOT_PREPARED}select count(*) as seen, count(*) filter (where is_sure) as sure, ${ends}
+     from (select profile_id, ${sure} as is_sure from ${from()}${end}) as p`,
     parameters,
   );
   return row as PortionCount;
@@ -178,12 +199,13 @@ export async function selectCandidates(
   among: { readonly filter: Filter; readonly which: "possible" | "open" } | undefined,
   { first, last }: { readonly first: readonly Leaf[]; readonly last: readonly Leaf[] },
 ) {
-  const { parameters, values, from } = writing(look);
-  const bounds = first.map((leaf) => leaf.sql(values));
+  const { parameters, values, from, end } = writing(look);
+  const inside = look.portion.isCluster ? [...first, ...last] : first;
+  const bounds = inside.map((leaf) => leaf.sql(values));
   // In lists: the engine finds a column of a statement by going through all of them.
   const must = bounds.map((each) => each.must);
   const may = bounds.map((each) => (each.may === each.must ? "null" : each.may));
-  const places = new Map(first.map((leaf, index) => [leaf, index]));
+  const places = new Map(inside.map((leaf, index) => [leaf, index]));
   const text = (leaf: Leaf): Bounds => {
     const place = places.get(leaf);
     if (place === undefined) return leaf.sql(values);
@@ -196,13 +218,13 @@ export async function selectCandidates(
       ? `case when p.must[${index + 1}] <> p.may[${index + 1}] then ${open.json(values)} end`
       : "null",
   );
-  const looked = last.map((leaf) => leaf.sql(values).must);
+  const looked = last.map((leaf) => text(leaf).must);
   const wanted = among ? filterSql(among.filter, text) : decided("true");
   return look.tx.query<Candidate>(
-    `${NOT_PREPARED}select p.profile_id as id, p.email, to_jsonb(p.must) as must, to_jsonb(p.may) as may,
+    `${NOT_PREPARED}select p.profile_id as id, p.email, to_jsonb(p.must[:${first.length}]) as must, to_jsonb(p.may[:${first.length}]) as may,
        to_jsonb(array[${given}]::jsonb[]) as given, to_jsonb(array[${looked}]::boolean[]) as decided
      from (select p.*, array[${must}]::boolean[] as must, array[${may}]::boolean[] as may
-       from ${from()} offset 0) as p
+       from ${from()}${look.portion.isCluster ? end : " offset 0"}) as p
      where ${wanted.may}${among?.which === "open" ? ` and not ${wanted.must}` : ""} order by p.profile_id`,
     parameters,
   );

@@ -40,28 +40,33 @@ export const moneySpent: Subject = {
       ...(days !== undefined && { readsExpiring: "purchases" as const }),
       words: `spent ${tests.map(({ comparator, amount }) => `${AMOUNT_WORDS[comparator]} ${amount}`).join(" and ")}${currency ? ` ${currency}` : ""}${days ? ` in the last ${countOf(days, "day")}` : ""}`,
       sql(values) {
-        const spent = spentSql(currency, days, values);
-        const conditions = tests.map(
-          ({ comparator, amount }) =>
-            `spent ${AMOUNT_SQL[comparator]} ${values.bind(String(amount), "numeric")}`,
-        );
-        return decided(
-          `(select ${conditions.join(" and ")} from (select ${spent} as spent offset 0) as x)`,
-          days ? 2 : 1,
-        );
+        const meets = (spent: string) =>
+          tests
+            .map(
+              ({ comparator, amount }) =>
+                `${spent} ${AMOUNT_SQL[comparator]} ${values.bind(String(amount), "numeric")}`,
+            )
+            .join(" and ");
+        return decided(spentSql(currency, days, values, meets), days ? 2 : 1);
       },
     };
   },
 };
 
-function spentSql(currency: string | undefined, days: number | undefined, values: Values): string {
+/** @param meets tests an amount. */
+function spentSql(
+  currency: string | undefined,
+  days: number | undefined,
+  values: Values,
+  meets: (spent: string) => string,
+): string {
   const summaries = `from purchase_summaries s where ${itsRows("s")}${nameSql("s.currency", currency, values)}`;
-  if (!days) return `(select coalesce(sum(s.revenue), 0) ${summaries})`;
+  if (!days) return `(select ${meets("coalesce(sum(s.revenue), 0)")} ${summaries})`;
   const since = values.bind(sinceOf(values.now, days), "timestamptz");
   const now = values.bind(values.now.toISOString(), "timestamptz");
   return `(case when exists (select 1 ${summaries} and s.last_at >= ${since})
-    then (select coalesce(sum(e.price * e.quantity), 0) from purchases e
+    then (select ${meets("coalesce(sum(e.price * e.quantity), 0)")} from purchases e
       where ${itsRows("e")}${nameSql("e.currency", currency, values)}
         and e.occurred_at >= ${since} and e.occurred_at <= ${now})
-    else 0 end)`;
+    else ${meets("0")} end)`;
 }

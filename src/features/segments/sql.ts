@@ -57,12 +57,18 @@ const LONG_VALUE = 1_000;
  *
  * @param parameters the values before them; is added to.
  */
-export function valuesOf(now: Date, parameters: unknown[], { once }: Columns) {
+export function valuesOf(
+  now: Date,
+  parameters: unknown[],
+  { once, columnsOf: columnsOfOthers }: Columns,
+) {
   const known = new Map<string, string>();
   return {
     now,
     /** Computes an expression over the rows once for each row. @returns the column that has it. */
     once,
+    /** Columns for rows of other tables. */
+    columnsOf: columnsOfOthers,
     /** Adds a parameter. @returns it with its type, such as `$3::text`. */
     bind(value: unknown, type: string) {
       const push = () => `$${parameters.push(value)}::${type}`;
@@ -77,16 +83,25 @@ export function valuesOf(now: Date, parameters: unknown[], { once }: Columns) {
 }
 
 /** Columns that a statement computes for its rows. */
-type Columns = ReturnType<typeof columnsOf>;
+interface Columns {
+  once(expression: string): string;
+  around(rows: string): string;
+  columnsOf(alias: string): Columns;
+}
+
+/** Keeps the planner from dissolving a select. */
+const FENCE = " offset 0";
 
 /**
  * Collects columns. An expression may use columns that were made before it; each level of them is a
  * select around the last, which `offset 0` keeps the planner from dissolving: it would put the
- * expressions back in all the places that use them.
+ * expressions back in all the places that use them. A cluster cannot look at other tables for rows behind
+ * `offset` or `limit`, so there the planner may do so.
  *
  * @param alias the rows in the expressions.
  */
-export function columnsOf(alias: string) {
+export function columnsOf(alias: string, isCluster = false): Columns {
+  const fence = isCluster ? "" : FENCE;
   /** The names of the expressions of each level. */
   const levels: Map<string, string>[] = [];
   const used = new RegExp(`\\b${alias}\\.c(\\d+)_`, "g");
@@ -106,7 +121,8 @@ export function columnsOf(alias: string) {
     around: (rows: string) =>
       levels.reduce((from, names) => {
         const added = [...names].map(([sql, name]) => `${sql} as ${name.slice(alias.length + 1)}`);
-        return `(select ${alias}.*, ${added.join(", ")} from ${from} offset 0) as ${alias}`;
+        return `(select ${alias}.*, ${added.join(", ")} from ${from}${fence}) as ${alias}`;
       }, `(${rows}) as ${alias}`),
+    columnsOf: (other) => columnsOf(other, isCluster),
   };
 }

@@ -27,6 +27,7 @@ export function clusterOf(coordinator: Database, workers: Workers | undefined): 
     };
   return {
     ...coordinator,
+    for: (use) => ({ ...coordinator.for(use), ordersWriters: false, commitsInParts: true }),
     // Their locks would have to be taken on every node that a transaction writes to.
     ordersWriters: false,
     commitsInParts: true,

@@ -1,6 +1,7 @@
-/* Rows of users and rows of small tables, which are on the coordinator, are committed together. Runs on Citus. */
+/* Commits and locks that concern several nodes: rows of users, and rows of small tables, which are on the coordinator. Runs on Citus. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { selectLockedProfiles } from "../../../src/core/people/profiles/locked-people-store.ts";
 import { startOwnServer } from "../../harness.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS
@@ -48,5 +49,36 @@ describe("commits on Citus", { skip }, () => {
       "select removals from external_id_removals",
     );
     assert.equal(row?.removals, 4);
+  });
+
+  test("of users on several nodes exactly those are found whom another transaction has locked", async () => {
+    const server = await startOwnServer();
+    const workspace = await server.workspace();
+    const attributes = Array.from({ length: 20 }, (_, user) => ({ external_id: `user-${user}` }));
+    assert.equal((await workspace.track({ attributes })).status, 201);
+    const users = await server.database.query<{ id: string; workspace: number }>(
+      "select profile_id as id, workspace_id as workspace from profiles where external_id like 'user-%'",
+    );
+    const [first, second] = users as [(typeof users)[0], (typeof users)[0]];
+    const look = () =>
+      server.database.for("lookup").transaction((tx) =>
+        selectLockedProfiles(
+          tx,
+          first.workspace,
+          users.map(({ id }) => id),
+          true,
+        ),
+      );
+    const found = await server.database.transaction(async (tx) => {
+      for (const { id, workspace: own } of [first, second]) {
+        await tx.query(
+          "update profiles set version = version where workspace_id = $1 and profile_id = $2",
+          [own, id],
+        );
+      }
+      return look();
+    });
+    assert.deepEqual(found.sort(), [first.id, second.id].sort());
+    assert.deepEqual(await look(), []);
   });
 });

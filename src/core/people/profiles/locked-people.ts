@@ -54,7 +54,8 @@ function findLocked(
       holders.push({ key: identifierKey(found), id: found.profileId });
     }
     const ids = new Set(holders.map(({ id }) => id));
-    const locked = new Set(await selectLockedProfiles(tx, workspaceId, [...ids]));
+    const isCluster = database.commitsInParts === true;
+    const locked = new Set(await selectLockedProfiles(tx, workspaceId, [...ids], isCluster));
     return new Set(holders.filter(({ id }) => locked.has(id)).map(({ key }) => key));
   });
 }

@@ -18,7 +18,11 @@ async function aborted(): Promise<number> {
   return Number(count ?? 0);
 }
 
-test("merges, subscription sets and updates of the same users through one server roll back no transaction", async () => {
+const skip = Boolean(process.env.TEST_CITUS_WORKERS) && "writers on a cluster do not wait in order";
+
+test("merges, subscription sets and updates of the same users through one server roll back no transaction", {
+  skip,
+}, async () => {
   const workspace = await server.workspace({
     subscription_groups: [{ id: ALERTS, name: "Alerts", channel: "email" }],
     settings: { rate_limits: { "users.track": "off", "users.merge": "off" } },

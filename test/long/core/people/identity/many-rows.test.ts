@@ -80,7 +80,9 @@ describe("a user with very many events", () => {
     assert.equal(notes.skipped, undefined);
     assert.equal(await countEvents(workspace.id, keptId), EVENTS);
     assert.equal(await countEvents(workspace.id, userId), 0);
-    assert.equal(beginning(counted.statements, "update events"), 3);
+    // To another node of a cluster they are copied, a page at a time.
+    const slices = database.commitsInParts ? 0 : 3;
+    assert.equal(beginning(counted.statements, "update events"), slices);
   });
 
   test("is deleted a slice at a time, with all events", async () => {

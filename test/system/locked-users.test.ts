@@ -230,6 +230,18 @@ describe("a user whom another transaction has locked", { skip, timeout: 120_000 
     });
   }
 
+  test("a write of a locked user does not give up earlier while a reset has locked the live requests", async () => {
+    const { databaseUrl, workspace } = await start();
+    const user = await hold(databaseUrl, lockOf("ada"));
+    const reset = await hold(databaseUrl, "lock table live_requests in share row exclusive mode");
+    const waiting = pendingOf(workspace.track(attributesOf("ada", { turn: 1 })));
+    await sleep(2_500);
+    assert.equal(waiting.status, undefined);
+    await user.release();
+    assert.equal((await waiting.answer).status, 201);
+    await reset.release();
+  });
+
   test("the log, the metrics, doctor and the overview name the transaction that holds the locks, without the data in its statement", async () => {
     const lines: string[] = [];
     const databaseUrl = `${await freshDatabase()}`;

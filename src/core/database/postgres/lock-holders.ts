@@ -29,12 +29,16 @@ const MODES = ["RowShareLock", "RowExclusiveLock", ...OF_TABLES];
 const OUR_TABLES = `(select oid from pg_class where relkind in ('r', 'p')
   and relnamespace = (select oid from pg_namespace where nspname = current_schema()))`;
 
+/** A reset locks it, for as long as it takes; no writer of users waits for that. */
+const LOCKED_BY_RESETS = "live_requests";
+
 /** Whether another transaction has locked one of Rapport's tables, or waits to do so: writers wait behind it. */
 export async function selectTableLock(database: Queryable): Promise<boolean> {
   const [row] = await database.query<{ isLocked: boolean }>(
     `select exists (select from pg_locks where locktype = 'relation' and mode = any($1::text[])
-       and pid is distinct from pg_backend_pid() and relation in ${OUR_TABLES}) as "isLocked"`,
-    [OF_TABLES],
+       and pid is distinct from pg_backend_pid() and relation in ${OUR_TABLES}
+       and relation is distinct from to_regclass($2::text)) as "isLocked"`,
+    [OF_TABLES, LOCKED_BY_RESETS],
   );
   return row?.isLocked ?? false;
 }

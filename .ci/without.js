@@ -15,13 +15,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const [feature, copy] = process.argv.slice(2);
 
 const filesOf = (folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+
+/** The files of ours that a file imports. */
+const importsOf = (file) =>
+  [...readFileSync(file, "utf8").matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g)].map(
+    ([, path]) => resolve(dirname(file), path),
+  );
 
 if (feature === undefined) {
   const folder = join(root, "src", "features");
@@ -59,13 +65,21 @@ if (feature === undefined) {
   ]) {
     rmSync(join(copy, folder), { recursive: true, force: true });
   }
-  // Tests of several features or of the core that use it, and the test of lab/bench/.
-  for (const name of filesOf(join(copy, "test"))) {
-    const file = join(copy, "test", name);
-    const uses = readFileSync(file, "utf8").includes(`/features/${feature}/`);
-    if ((!uses && name !== "long/bench.test.ts") || name === "wall.test.ts") continue;
+  // Tests of several features or of the core that use it or its tests, those that use one of these, and the test of lab/bench/.
+  const gone = new Set(["long/bench.test.ts"]);
+  const rest = filesOf(join(copy, "test")).filter((name) => name !== "wall.test.ts");
+  const imports = new Map(rest.map((name) => [name, importsOf(join(copy, "test", name))]));
+  const isUsed = (path) =>
+    path.includes(`/features/${feature}/`) ||
+    path.startsWith(join(copy, "test", feature, "/")) ||
+    gone.has(relative(join(copy, "test"), path));
+  for (let found; found !== gone.size; ) {
+    found = gone.size;
+    for (const [name, paths] of imports) if (paths.some(isUsed)) gone.add(name);
+  }
+  for (const name of gone) {
     process.stdout.write(`Left out with ${feature}: test/${name}\n`);
-    rmSync(file);
+    rmSync(join(copy, "test", name));
   }
   // Its entry in PARTS.
   const app = join(copy, "src", "server", "app.ts");

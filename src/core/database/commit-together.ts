@@ -13,6 +13,5 @@ const TWO_BUCKETS = smallints([BUCKETS[0] as number, BUCKETS.at(-1) as number]);
  * shards, though it finds nothing, makes Citus commit in two phases, and the second survives a
  * crash.
  */
-export async function commitTogether(tx: Transaction): Promise<void> {
-  await tx.query("delete from buckets where bucket = any($1) and bucket < 0", [TWO_BUCKETS]);
-}
+export const commitTogether = (tx: Transaction) =>
+  tx.execute("delete from buckets where bucket = any($1) and bucket < 0", [TWO_BUCKETS]);

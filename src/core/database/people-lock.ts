@@ -75,9 +75,8 @@ export function lockingSelect(
 }
 
 /** Sets how long a transaction waits for each lock. */
-export async function limitLockWait(tx: Transaction, lockMs: number): Promise<void> {
-  await tx.query(`select ${waitFor("$1::text")}`, [String(lockMs)]);
-}
+export const limitLockWait = (tx: Transaction, lockMs: number) =>
+  tx.query(`select ${waitFor("$1::text")}`, [String(lockMs)]);
 
 /**
  * The first statement of every transaction that writes users or their data: it waits for a running

@@ -78,14 +78,12 @@ export async function insertAnswers(
   return rows.map((row) => row.key);
 }
 
-export async function deleteAnswersBefore(database: Queryable, time: Date): Promise<void> {
-  await database.query("delete from idempotency_keys where created_at < $1", [time]);
-}
+export const deleteAnswersBefore = (database: Queryable, time: Date) =>
+  database.execute("delete from idempotency_keys where created_at < $1", [time]);
 
 /** Forgets every response of a workspace: its keys are free, and no personal data remains. */
-export async function deleteAllAnswers(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from idempotency_keys where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllAnswers = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from idempotency_keys where workspace_id = $1", [workspaceId]);
 
 const ANSWERS_AT_ONCE = 200;
 

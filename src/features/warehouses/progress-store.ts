@@ -117,13 +117,12 @@ export async function selectLogBeyond(
 }
 
 /** How often each reason occurs in the log of a run, the most frequent first. */
-export async function selectLogSummary(database: Queryable, key: RunKey) {
-  return database.query<{ code: string; field: string | null; count: number }>(
+export const selectLogSummary = (database: Queryable, key: RunKey) =>
+  database.query<{ code: string; field: string | null; count: number }>(
     `select code, field, count(*) as count from row_log where ${OF_RUN} and outcome = 'failed'
      group by code, field order by count(*) desc, code, field limit 20`,
     ofRun(key),
   );
-}
 
 /** Removes some of the rows of a workspace from before a time. @returns how many. */
 export const deleteOldLog = (

@@ -58,17 +58,16 @@ export type DeclaredCredential<Grant> = Grant & {
 export type WithId<Row> = Row & { readonly id: string };
 
 /** The credentials of an owner, as manifests last declared them. */
-export async function selectDeclared<Grant>(
+export const selectDeclared = <Grant>(
   database: Queryable,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
-): Promise<WithId<DeclaredCredential<Grant>>[]> {
-  return database.query(
+) =>
+  database.query<WithId<DeclaredCredential<Grant>>>(
     `select ${table.id} as id, name, ${readGrant(table)}, declared_secrets as secrets
      from ${table.name} where ${table.owner} = $1 and declared`,
     [ownerId],
   );
-}
 
 export type CredentialRow<Grant> = Grant & {
   readonly id: string;
@@ -81,16 +80,15 @@ export type CredentialRow<Grant> = Grant & {
 };
 
 /** All of an owner by name, including revoked ones. */
-export async function selectCredentials<Grant>(
+export const selectCredentials = <Grant>(
   database: Queryable,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
-): Promise<CredentialRow<Grant>[]> {
-  return database.query(
+) =>
+  database.query<CredentialRow<Grant>>(
     `select ${columnsOf(table)} from ${table.name} where ${table.owner} = $1 order by name`,
     [ownerId],
   );
-}
 
 /** A new credential: with `secrets` if a manifest declares it, otherwise null. */
 export interface NewRow<Grant> {
@@ -130,7 +128,7 @@ export async function insertCredentials<Grant>(
 }
 
 /** Updates them from a manifest; reopening ends a revocation. */
-export async function updateDeclared<Grant>(
+export const updateDeclared = <Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
@@ -140,8 +138,8 @@ export async function updateDeclared<Grant>(
     readonly secrets: readonly StoredSecret[];
     readonly isReopened: boolean;
   }[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update ${table.name} set ${setGrant(table)}, declared_secrets = new.secrets::jsonb,
        revoked_at = case when new.reopened then null else revoked_at end
      from unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[])
@@ -155,21 +153,19 @@ export async function updateDeclared<Grant>(
       rows.map((row) => row.isReopened),
     ],
   );
-}
 
-export async function updateGrant<Grant>(
+export const updateGrant = <Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
   id: string,
   grant: Grant,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update ${table.name} set ${setGrant(table)} from (select $3::text as granted) new
      where ${table.owner} = $1 and ${table.id} = $2`,
     [ownerId, id, JSON.stringify(grant)],
   );
-}
 
 /** Finds one by its name and locks it, so that concurrent changes are serialized. */
 export async function lockCredential<Grant>(
@@ -186,43 +182,40 @@ export async function lockCredential<Grant>(
   return row;
 }
 
-export async function markRevoked<Grant>(
+export const markRevoked = <Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
   id: string,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update ${table.name} set revoked_at = $3 where ${table.owner} = $1 and ${table.id} = $2`,
     [ownerId, id, now],
   );
-}
 
-export async function deleteCredentials<Grant>(
+export const deleteCredentials = <Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
   ids: readonly string[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `delete from ${table.name} where ${table.owner} = $1 and ${table.id} = any($2::uuid[])`,
     [ownerId, ids],
   );
-}
 
 /** Records when they were last used, at most once in `perSeconds`. */
-export async function updateLastSeen(
+export const updateLastSeen = (
   database: Queryable,
   table: SeenTable,
   lastUsed: ReadonlyMap<string, Date>,
   perSeconds: number,
-): Promise<void> {
-  await database.query(
+) =>
+  database.execute(
     `update ${table.name} set last_seen_at = new.at
      from unnest($1::uuid[], $2::timestamptz[]) as new (id, at)
      where ${table.id} = new.id
        and (last_seen_at is null or last_seen_at <= new.at - make_interval(secs => $3::int))`,
     [[...lastUsed.keys()], [...lastUsed.values()], perSeconds],
   );
-}

@@ -31,45 +31,29 @@ export async function insertSecrets(
 }
 
 /** Ends the newest secret of an owner at `until` and older ones now: at most two are valid at a time. */
-export async function retireSecrets(
-  tx: Transaction,
-  ownerId: string,
-  now: Date,
-  until: Date,
-): Promise<void> {
-  await tx.query(
+export const retireSecrets = (tx: Transaction, ownerId: string, now: Date, until: Date) =>
+  tx.execute(
     `update secrets set expires_at = case when expires_at is null then $3 else $2 end
      where owner_id = $1 and (expires_at is null or expires_at > $2)`,
     [ownerId, now, until],
   );
-}
 
 /** Deletes the valid secrets of owners; expired ones stay stored, so that they stay refused. */
-export async function deleteLiveSecrets(
-  tx: Transaction,
-  ownerIds: readonly string[],
-  now: Date,
-): Promise<void> {
-  await tx.query(
+export const deleteLiveSecrets = (tx: Transaction, ownerIds: readonly string[], now: Date) =>
+  tx.execute(
     `delete from secrets
      where owner_id = any($1::uuid[]) and (expires_at is null or expires_at > $2)`,
     [ownerIds, now],
   );
-}
 
 /** Deletes the valid secrets of all API keys of a workspace; the keys can then be declared elsewhere. */
-export async function deleteSecretsOfKeys(
-  tx: Transaction,
-  { id }: { readonly id: number },
-  now: Date,
-): Promise<void> {
-  await tx.query(
+export const deleteSecretsOfKeys = (tx: Transaction, { id }: { readonly id: number }, now: Date) =>
+  tx.execute(
     `delete from secrets
      where owner_id in (select key_id from api_keys where workspace_id = $1)
        and (expires_at is null or expires_at > $2)`,
     [id, now],
   );
-}
 
 /** The hashes of secrets that are valid until they are rotated, by owner. */
 export async function selectCurrentHashes(

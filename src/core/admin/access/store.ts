@@ -13,12 +13,8 @@ export interface KeyRow {
 }
 
 /** The keys that these secrets open now. */
-export async function selectOpenKeys(
-  database: Queryable,
-  secretHashes: readonly string[],
-  now: Date,
-): Promise<KeyRow[]> {
-  return database.query<KeyRow>(
+export const selectOpenKeys = (database: Queryable, secretHashes: readonly string[], now: Date) =>
+  database.query<KeyRow>(
     `select s.secret_hash as "secretHash", k.key_id as "keyId", k.name as "keyName",
        to_jsonb(k.permissions) as permissions, to_jsonb(k.ip_allowlist) as "ipAllowlist",
        k.workspace_id as "workspaceId"
@@ -26,7 +22,6 @@ export async function selectOpenKeys(
      where s.secret_hash = any($1::text[]) and (s.expires_at is null or s.expires_at > $2)`,
     [secretHashes, now],
   );
-}
 
 export interface TokenHolder {
   readonly tokenId: string;

@@ -85,12 +85,8 @@ const LABEL = `coalesce(details ->> 'user_name', details ->> 'name', details #>>
 const MOST_SEARCHED = 100_000;
 const MOST_THINGS = 1_000;
 
-export async function selectEntries(
-  database: Queryable,
-  filter: AuditFilter,
-  limit: number,
-): Promise<StoredEntry[]> {
-  return database.query<StoredEntry>(
+export const selectEntries = (database: Queryable, filter: AuditFilter, limit: number) =>
+  database.query<StoredEntry>(
     `select ${COLUMNS} from audit_entries
      where ($1::text is null or workspace = $1) and ($2::text is null or kind = $2)
        and ($3::text is null or name = $3) and ($4::uuid is null or entry_id < $4)
@@ -116,7 +112,6 @@ export async function selectEntries(
       filter.text?.toLowerCase() ?? null,
     ],
   );
-}
 
 /** The latest names that entries give things, by id. */
 export async function selectLabels(
@@ -132,18 +127,17 @@ export async function selectLabels(
 }
 
 /** Rows of the chain behind a position, in its order. @param since leaves out rows from before. */
-export async function selectChain(
+export const selectChain = (
   database: Queryable,
   after: number,
   since: Date | undefined,
   limit: number,
-): Promise<ChainedEntry[]> {
-  return database.query<ChainedEntry>(
+) =>
+  database.query<ChainedEntry>(
     `select ${COLUMNS} from audit_entries
      where position > $1 and ($2::timestamptz is null or at >= $2) order by position limit $3`,
     [after, since ?? null, limit],
   );
-}
 
 /** The recorded end of the chain. */
 export async function selectHead(database: Queryable): Promise<Head | undefined> {

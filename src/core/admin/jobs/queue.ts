@@ -27,4 +27,4 @@ export const withdraw = (
   workspaceId: number,
   kind: string,
   subjects?: readonly string[],
-): Promise<void> => deleteJobs(tx, workspaceId, kind, subjects);
+) => deleteJobs(tx, workspaceId, kind, subjects);

@@ -3,11 +3,11 @@ import { listsOf } from "../../database/parameters/lists-of.ts";
 import type { JobKey, PlaceKind } from "./job.ts";
 
 /** Puts jobs into the table; there stays one of each key. @returns the keys that were new. */
-export async function insertJobs(
+export const insertJobs = (
   tx: Transaction,
   jobs: readonly (JobKey & { readonly id: string; readonly runAt: Date })[],
-): Promise<JobKey[]> {
-  return tx.query<JobKey>(
+) =>
+  tx.query<JobKey>(
     `insert into jobs (job_id, workspace_id, kind, subject, run_at, failures)
      select id, workspace_id, kind, subject, run_at, 0
      from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[])
@@ -16,21 +16,19 @@ export async function insertJobs(
      returning workspace_id as "workspaceId", kind, subject`,
     [...listsOf(jobs, "id", "workspaceId", "kind", "subject", "runAt")],
   );
-}
 
 /** Removes jobs, held or not; of all subjects if none are given. */
-export async function deleteJobs(
+export const deleteJobs = (
   tx: Transaction,
   workspaceId: number,
   kind: string,
   subjects: readonly string[] | undefined,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `delete from jobs where workspace_id = $1 and kind = $2
        and ($3::text[] is null or subject = any($3::text[]))`,
     [workspaceId, kind, subjects ?? null],
   );
-}
 
 export interface DueRow extends JobKey {
   readonly id: string;
@@ -41,7 +39,7 @@ export interface DueRow extends JobKey {
  * Due jobs that no process holds, in the order in which to start them: round-robin among workspaces,
  * the oldest of each first.
  */
-export async function selectDue(
+export const selectDue = (
   database: Queryable,
   wanted: {
     /** The names of kinds, and the places that each takes. */
@@ -55,8 +53,8 @@ export async function selectDue(
      */
     readonly running: readonly string[];
   },
-): Promise<DueRow[]> {
-  return database.query<DueRow>(
+) =>
+  database.query<DueRow>(
     `select job_id as id, workspace_id as "workspaceId", kind, subject, takes from (
        select *, row_number() over (partition by takes order by turn, run_at, job_id) as place from (
          select job_id, workspace_id, kind, subject, run_at, takes,
@@ -73,7 +71,6 @@ export async function selectDue(
       wanted.atMost,
     ],
   );
-}
 
 export interface ClaimedRow extends JobKey {
   readonly id: string;
@@ -87,7 +84,7 @@ export interface ClaimedRow extends JobKey {
  * Claims due jobs that no process holds. Rows that another process is just claiming are skipped.
  * `jobs` is a small table of one node, so `for update` works on every engine.
  */
-export async function claimJobs(
+export const claimJobs = (
   database: Queryable,
   claim: {
     readonly ids: readonly string[];
@@ -95,8 +92,8 @@ export async function claimJobs(
     readonly now: Date;
     readonly leasedUntil: Date;
   },
-): Promise<ClaimedRow[]> {
-  return database.query<ClaimedRow>(
+) =>
+  database.query<ClaimedRow>(
     `update jobs set holder = $1, leased_until = $2
      where job_id in (
        select job_id from jobs
@@ -105,7 +102,6 @@ export async function claimJobs(
      returning job_id as id, workspace_id as "workspaceId", kind, subject, failures, fault, faults`,
     [claim.holder, claim.leasedUntil, claim.ids, claim.now],
   );
-}
 
 /** Renews a holder's jobs. @returns the ids that are still its own. */
 export async function renewLeases(
@@ -160,13 +156,13 @@ export interface Release {
 }
 
 /** Gives a job back. A fault is counted if the one before was the same. */
-export async function releaseJob(
+export const releaseJob = (
   database: Queryable,
   holder: string,
   id: string,
   { runAt, hasFailed, fault }: Release,
-): Promise<void> {
-  await database.query(
+) =>
+  database.execute(
     `update jobs set holder = null, leased_until = null, run_at = $3,
        failures = failures + $4::int,
        fault = coalesce($5::text, fault),
@@ -175,7 +171,6 @@ export async function releaseJob(
      where job_id = $2 and holder = $1`,
     [holder, id, runAt, hasFailed ? 1 : 0, fault ?? null],
   );
-}
 
 export interface FaultyJob extends JobKey {
   readonly fault: string;
@@ -195,19 +190,17 @@ export const selectFaulty = (
   );
 
 /** Releases every job: this process is the only one, so no other has any. */
-export async function forgetHolders(database: Database): Promise<void> {
-  await database.query("update jobs set holder = null, leased_until = null");
-}
+export const forgetHolders = (database: Database) =>
+  database.execute("update jobs set holder = null, leased_until = null");
 
 /** Makes waiting jobs due, and lets no lease last longer than to this time. */
-export async function bringJobsForward(tx: Transaction, now: Date, leasedUntil: Date) {
-  await tx.query(
+export const bringJobsForward = (tx: Transaction, now: Date, leasedUntil: Date) =>
+  tx.execute(
     `update jobs set run_at = least(run_at, $1),
        leased_until = case when leased_until is not null then least(leased_until, $2) end
      where run_at > $1 or leased_until > $2`,
     [now, leasedUntil],
   );
-}
 
 export interface ScheduleRow extends JobKey {
   readonly cron: string;
@@ -231,47 +224,39 @@ export async function upsertSchedules(
   );
 }
 
-export async function deleteSchedules(
+export const deleteSchedules = (
   tx: Transaction,
   workspaceId: number,
   kind: string,
   subjects: readonly string[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "delete from schedules where workspace_id = $1 and kind = $2 and subject = any($3::text[])",
     [workspaceId, kind, subjects],
   );
-}
 
 /** The due schedules; locked until the transaction ends. */
-export async function selectDueSchedules(tx: Transaction, now: Date): Promise<ScheduleRow[]> {
-  return tx.query<ScheduleRow>(
+export const selectDueSchedules = (tx: Transaction, now: Date) =>
+  tx.query<ScheduleRow>(
     `select workspace_id as "workspaceId", kind, subject, cron, time_zone as "timeZone", next_at as "nextAt"
      from schedules where next_at <= $1 order by next_at limit 100 for update skip locked`,
     [now],
   );
-}
 
 /** All schedules, held until the transaction ends. */
-export async function lockSchedules(tx: Transaction): Promise<ScheduleRow[]> {
-  return tx.query<ScheduleRow>(
+export const lockSchedules = (tx: Transaction) =>
+  tx.query<ScheduleRow>(
     `select workspace_id as "workspaceId", kind, subject, cron, time_zone as "timeZone", next_at as "nextAt"
      from schedules order by workspace_id, kind, subject for update`,
   );
-}
 
 export async function hasDueSchedule(database: Queryable, now: Date): Promise<boolean> {
   const rows = await database.query("select 1 from schedules where next_at <= $1 limit 1", [now]);
   return rows.length > 0;
 }
 
-export async function selectNextTimes(
-  database: Queryable,
-  kind: string,
-  workspaceId: number,
-): Promise<Pick<ScheduleRow, "subject" | "nextAt">[]> {
-  return database.query(
+export const selectNextTimes = (database: Queryable, kind: string, workspaceId: number) =>
+  database.query<Pick<ScheduleRow, "subject" | "nextAt">>(
     'select subject, next_at as "nextAt" from schedules where kind = $1 and workspace_id = $2',
     [kind, workspaceId],
   );
-}

@@ -85,7 +85,7 @@ export async function startWorker<Services extends WorkerServices>(
     transfer: createPool(places.transfer, 1),
     wait: createPool(places.wait, 1),
   };
-  const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
+  const running = new Map<string, { readonly abort: AbortController; done: Promise<unknown> }>();
   const after = (ms: number) => later(clock.now(), { ms });
   const aheadOfElapsed = () => clock.now().getTime() - clock.elapsedMs();
   let usualAhead = aheadOfElapsed();
@@ -149,7 +149,7 @@ export async function startWorker<Services extends WorkerServices>(
   }
 
   /** Never throws. */
-  async function work(row: ClaimedRow, signal: AbortSignal): Promise<void> {
+  async function work(row: ClaimedRow, signal: AbortSignal): Promise<unknown> {
     const next = await tryOnce(row, signal);
     for (;;) {
       try {

@@ -39,9 +39,8 @@ export async function countOtherWriters(database: Queryable, id: string): Promis
   return row?.count ?? 0;
 }
 
-export async function deleteServer(database: Queryable, id: string): Promise<void> {
-  await database.execute("delete from running_servers where server_id = $1", [id]);
-}
+export const deleteServer = (database: Queryable, id: string) =>
+  database.execute("delete from running_servers where server_id = $1", [id]);
 
 /** Those that run, by name, and how many seconds ago each was seen. */
 export const selectServers = (

@@ -48,32 +48,20 @@ export async function agreeOn(
 }
 
 /** Replaces a secret by one that every server has in its settings. */
-export async function replaceSharedSecret(
-  tx: Transaction,
-  name: string,
-  check: string,
-): Promise<void> {
-  await tx.query(
+export const replaceSharedSecret = (tx: Transaction, name: string, check: string) =>
+  tx.execute(
     `update shared_secrets set check_value = $2, kept_on = null, created_at = now()
      where name = $1`,
     [name, check],
   );
-}
 
 /** Replaces a check value by another one of the same secret, unless it was replaced meanwhile. */
-export async function updateCheck(
-  database: Queryable,
-  name: string,
-  before: string,
-  check: string,
-): Promise<void> {
-  await database.query(
+export const updateCheck = (database: Queryable, name: string, before: string, check: string) =>
+  database.execute(
     "update shared_secrets set check_value = $3 where name = $1 and check_value = $2",
     [name, before, check],
   );
-}
 
 /** The next server decides again. */
-export async function deleteSharedSecret(tx: Transaction, name: string): Promise<void> {
-  await tx.query("delete from shared_secrets where name = $1", [name]);
-}
+export const deleteSharedSecret = (tx: Transaction, name: string) =>
+  tx.execute("delete from shared_secrets where name = $1", [name]);

@@ -26,7 +26,7 @@ export type ReferenceEraser = (
   tx: Transaction,
   workspace: Pick<Workspace, "id" | "name">,
   now: Date,
-) => Promise<void>;
+) => Promise<unknown>;
 
 export interface DeleteServices extends Omit<ResetServices, "erasers"> {
   /** One for every feature that refers to workspaces outside its own rows. */

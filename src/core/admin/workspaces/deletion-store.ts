@@ -34,16 +34,11 @@ export async function hasUserData(database: Queryable, workspaceId: number): Pro
 }
 
 /** Records that the id was used, so that no other workspace gets it. */
-export async function insertDeleted(
-  tx: Transaction,
-  workspaceId: number,
-  now: Date,
-): Promise<void> {
-  await tx.query("insert into deleted_workspaces (workspace_id, deleted_at) values ($1, $2)", [
+export const insertDeleted = (tx: Transaction, workspaceId: number, now: Date) =>
+  tx.execute("insert into deleted_workspaces (workspace_id, deleted_at) values ($1, $2)", [
     workspaceId,
     now,
   ]);
-}
 
 /** Workspaces that were deleted before this time and not swept since; of many, some. */
 export async function selectUnswept(database: Queryable, before: Date): Promise<number[]> {
@@ -57,9 +52,8 @@ export async function selectUnswept(database: Queryable, before: Date): Promise<
   return rows.map(({ id }) => id);
 }
 
-export async function markSwept(tx: Transaction, workspaceId: number, now: Date): Promise<void> {
-  await tx.query("update deleted_workspaces set swept_at = $2 where workspace_id = $1", [
+export const markSwept = (tx: Transaction, workspaceId: number, now: Date) =>
+  tx.execute("update deleted_workspaces set swept_at = $2 where workspace_id = $1", [
     workspaceId,
     now,
   ]);
-}

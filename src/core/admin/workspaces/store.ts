@@ -11,12 +11,11 @@ const APPLY_LOCK = 7_270_412;
 const APPLY_LOCK_MS = 7_500;
 
 /** Waits until no other manifest is being applied; holds the lock until the transaction ends. */
-export async function lockForApply(tx: Transaction): Promise<void> {
-  await tx.query("select set_config('lock_timeout', $2::text, true), pg_advisory_xact_lock($1)", [
+export const lockForApply = (tx: Transaction) =>
+  tx.query("select set_config('lock_timeout', $2::text, true), pg_advisory_xact_lock($1)", [
     APPLY_LOCK,
     String(APPLY_LOCK_MS),
   ]);
-}
 
 export interface AppliedManifest {
   readonly hash: string;
@@ -84,24 +83,15 @@ export async function selectCompany(database: Queryable): Promise<CompanyRow | u
   return rows[0];
 }
 
-export async function insertCompany(
-  tx: Transaction,
-  company: CompanyRow,
-  now: Date,
-): Promise<void> {
-  await tx.query("insert into companies (company_id, name, created_at) values ($1, $2, $3)", [
+export const insertCompany = (tx: Transaction, company: CompanyRow, now: Date) =>
+  tx.execute("insert into companies (company_id, name, created_at) values ($1, $2, $3)", [
     company.id,
     company.name,
     now,
   ]);
-}
 
-export async function renameCompany(tx: Transaction, company: CompanyRow): Promise<void> {
-  await tx.query("update companies set name = $2 where company_id = $1", [
-    company.id,
-    company.name,
-  ]);
-}
+export const renameCompany = (tx: Transaction, company: CompanyRow) =>
+  tx.execute("update companies set name = $2 where company_id = $1", [company.id, company.name]);
 
 /** The domains of the company's contacts, in ASCII and lower case. */
 export async function selectMailDomains(
@@ -115,16 +105,11 @@ export async function selectMailDomains(
   return row?.domains ?? [];
 }
 
-export async function updateMailDomains(
-  tx: Transaction,
-  companyId: string,
-  domains: readonly string[],
-): Promise<void> {
-  await tx.query("update companies set mail_domains = $2::text[] where company_id = $1", [
+export const updateMailDomains = (tx: Transaction, companyId: string, domains: readonly string[]) =>
+  tx.execute("update companies set mail_domains = $2::text[] where company_id = $1", [
     companyId,
     domains,
   ]);
-}
 
 export interface WorkspaceRow {
   readonly id: number;
@@ -163,11 +148,10 @@ export async function hasWorkspace(database: Queryable, workspaceId: number): Pr
   return rows.length > 0;
 }
 
-export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
-  return database.query<WorkspaceRow>(
+export const selectWorkspaces = (database: Queryable) =>
+  database.query<WorkspaceRow>(
     `select ${WORKSPACE_COLUMNS} from workspaces w order by workspace_id`,
   );
-}
 
 interface WholeRow extends WorkspaceRow {
   readonly feed: number | null;
@@ -222,13 +206,13 @@ export async function selectFeed(database: Queryable, workspaceId: number): Prom
   return row?.feed ?? null;
 }
 
-export async function insertWorkspace(
+export const insertWorkspace = (
   tx: Transaction,
   companyId: string,
   workspace: WorkspaceRow,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into workspaces (workspace_id, company_id, name, allow_reset, settings, created_at)
      values ($1, $2, $3, $4, $5::text::jsonb, $6)`,
     [
@@ -240,10 +224,9 @@ export async function insertWorkspace(
       now,
     ],
   );
-}
 
-export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
-  await tx.query(
+export const updateWorkspace = (tx: Transaction, workspace: WorkspaceRow) =>
+  tx.execute(
     `update workspaces set allow_reset = $2, settings = $3::text::jsonb,
        feed_epoch = feed_epoch + case when not has_webhooks
          and not coalesce((settings -> 'change_feed')::boolean, false)
@@ -251,43 +234,36 @@ export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow):
      where workspace_id = $1`,
     [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
   );
-}
 
 /** Whether a workspace has webhooks, which need its change feed. */
-export async function updateHasWebhooks(
-  tx: Transaction,
-  workspaceId: number,
-  hasWebhooks: boolean,
-): Promise<void> {
-  await tx.query(
+export const updateHasWebhooks = (tx: Transaction, workspaceId: number, hasWebhooks: boolean) =>
+  tx.execute(
     `update workspaces set has_webhooks = $2::boolean,
        feed_epoch = feed_epoch + case when $2::boolean
          and not coalesce((settings -> 'change_feed')::boolean, false) then 1 else 0 end
      where workspace_id = $1 and has_webhooks <> $2::boolean`,
     [workspaceId, hasWebhooks],
   );
-}
 
 export type DeclaredApp = { readonly id: string; readonly name: string; readonly platform: string };
 
 /** All apps of a workspace, however they were created, by id. */
-export async function selectApps(
+export const selectApps = (
   database: Queryable,
   workspaceId: number,
-): Promise<(DeclaredApp & Declared)[]> {
-  return database.query<DeclaredApp & Declared>(
+) =>
+  database.query<DeclaredApp & Declared>(
     `select app_id as id, name, platform, declared from apps
      where workspace_id = $1 order by app_id`,
     [workspaceId],
   );
-}
 
-export async function upsertApps(
+export const upsertApps = (
   tx: Transaction,
   workspaceId: number,
   apps: readonly (DeclaredApp & Declared)[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into apps (workspace_id, app_id, name, platform, declared)
      select $1, id, name, platform, declared
      from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
@@ -296,18 +272,12 @@ export async function upsertApps(
        set name = excluded.name, platform = excluded.platform, declared = excluded.declared`,
     [workspaceId, ...listsOf(apps, "id", "name", "platform", "declared")],
   );
-}
 
-export async function deleteApps(
-  tx: Transaction,
-  workspaceId: number,
-  apps: readonly DeclaredApp[],
-): Promise<void> {
-  await tx.query("delete from apps where workspace_id = $1 and app_id = any($2::text[])", [
+export const deleteApps = (tx: Transaction, workspaceId: number, apps: readonly DeclaredApp[]) =>
+  tx.execute("delete from apps where workspace_id = $1 and app_id = any($2::text[])", [
     workspaceId,
     apps.map((app) => app.id),
   ]);
-}
 
 export type PageSettings = Pick<WorkspaceSettings, "brand" | "page_image_hosts">;
 
@@ -349,12 +319,8 @@ export async function selectGroups(database: Queryable, workspaceId: number): Pr
   );
 }
 
-export async function upsertGroups(
-  tx: Transaction,
-  workspaceId: number,
-  groups: readonly GroupRow[],
-): Promise<void> {
-  await tx.query(
+export const upsertGroups = (tx: Transaction, workspaceId: number, groups: readonly GroupRow[]) =>
+  tx.execute(
     `insert into subscription_groups (workspace_id, group_id, name, channel, declared, description)
      select $1, id, name, channel, declared, description
      from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
@@ -368,15 +334,13 @@ export async function upsertGroups(
       groups.map((group) => group.description ?? null),
     ],
   );
-}
 
-export async function deleteGroups(
+export const deleteGroups = (
   tx: Transaction,
   workspaceId: number,
   groups: readonly DeclaredGroup[],
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "delete from subscription_groups where workspace_id = $1 and group_id = any($2::text[])",
     [workspaceId, groups.map((group) => group.id)],
   );
-}

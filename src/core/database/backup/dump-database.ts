@@ -43,8 +43,8 @@ export async function dumpDatabase(
 }
 
 /** Every table that outlives a crash, but the list of migrations, which is in the header. */
-export function readTables(tx: Queryable): Promise<TableHeader[]> {
-  return tx.query<TableHeader>(
+export const readTables = (tx: Queryable) =>
+  tx.query<TableHeader>(
     `select relname as table,
        (select to_jsonb(array_agg(
           jsonb_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum))
@@ -56,7 +56,6 @@ export function readTables(tx: Queryable): Promise<TableHeader[]> {
        and relname <> 'migrations'
      order by relname`,
   );
-}
 
 async function dumpTable(
   tx: Queryable,

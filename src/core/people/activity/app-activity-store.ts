@@ -3,18 +3,17 @@ import type { Queryable } from "../../database/database.ts";
 import type { AppUsage, Device, Interaction, Of } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
-export async function selectAppUsages(
+export const selectAppUsages = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<AppUsage>[]> {
-  return database.query<Of<AppUsage>>(
+) =>
+  database.query<Of<AppUsage>>(
     `select profile_id as "profileId", app_id as "appId", version, sessions,
        first_used_at as "firstUsedAt", last_used_at as "lastUsedAt"
      from app_usages where ${OF_PROFILES} order by app_id`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** Sets the summaries of apps. At most one row for each profile and app. */
 export const upsertAppUsages = setterOf<AppUsage>(
@@ -28,17 +27,16 @@ export const upsertAppUsages = setterOf<AppUsage>(
   ],
 );
 
-export async function selectDevices(
+export const selectDevices = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<Device>[]> {
-  return database.query<Of<Device>>(
+) =>
+  database.query<Of<Device>>(
     `select profile_id as "profileId", device_id as "deviceId", details
      from devices where ${OF_PROFILES} order by device_id`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** Sets devices. At most one row for each profile and device. */
 export const upsertDevices = setterOf<Device>(
@@ -47,18 +45,17 @@ export const upsertDevices = setterOf<Device>(
   [["details", "jsonb", "details"]],
 );
 
-export async function selectInteractions(
+export const selectInteractions = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<Interaction>[]> {
-  return database.query<Of<Interaction>>(
+) =>
+  database.query<Of<Interaction>>(
     `select profile_id as "profileId", kind, interaction_id as id, details
      from interactions where ${OF_PROFILES}
      order by kind, interaction_id`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** Sets interactions. At most one row for each profile, kind and id. */
 export const upsertInteractions = setterOf<Interaction>(

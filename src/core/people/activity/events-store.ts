@@ -56,17 +56,16 @@ export async function insertEvents(
   ]);
 }
 
-export async function selectEventSummaries(
+export const selectEventSummaries = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<EventSummary>[]> {
-  return database.query<Of<EventSummary>>(
+) =>
+  database.query<Of<EventSummary>>(
     `select profile_id as "profileId", name, count, first_at as "firstAt", last_at as "lastAt"
      from event_summaries where ${OF_PROFILES} order by name`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** The summary of one event of a profile; undefined if there is none. */
 export async function selectEventSummary(
@@ -84,13 +83,13 @@ export async function selectEventSummary(
 }
 
 /** How many events of each name fall into each window; without any there is no row. */
-export async function selectRecentEvents(
+export const selectRecentEvents = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
   windows: readonly Window[],
-): Promise<Of<RecentEvents>[]> {
-  return database.query<Of<RecentEvents>>(
+) =>
+  database.query<Of<RecentEvents>>(
     `select profile_id as "profileId", name, days, count(*) as count
      from events join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
        on occurred_at >= since
@@ -104,7 +103,6 @@ export async function selectRecentEvents(
       bucketsOfIds(profileIds).all,
     ],
   );
-}
 
 /** Sets the summaries of events. At most one row for each profile and name. */
 export const upsertEventSummaries = setterOf<EventSummary>(

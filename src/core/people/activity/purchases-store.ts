@@ -100,19 +100,18 @@ const addToSummaries = (
     ],
   );
 
-export async function selectPurchaseSummaries(
+export const selectPurchaseSummaries = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<PurchaseSummary>[]> {
-  return database.query<Of<PurchaseSummary>>(
+) =>
+  database.query<Of<PurchaseSummary>>(
     `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
        first_at as "firstAt", last_at as "lastAt"
      from purchase_summaries where ${OF_PROFILES}
      order by product_id, currency`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** The purchases of one product by a profile, a row per currency. */
 export const selectProductSummaries = (
@@ -130,13 +129,13 @@ export const selectProductSummaries = (
   );
 
 /** Counts and sums the purchases of each product in each of the windows. */
-export async function selectRecentPurchases(
+export const selectRecentPurchases = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
   windows: readonly Window[],
-): Promise<Of<RecentPurchases>[]> {
-  return database.query<Of<RecentPurchases>>(
+) =>
+  database.query<Of<RecentPurchases>>(
     `select profile_id as "profileId", product_id as "productId", currency, days,
        sum(quantity) as count, sum(quantity * price) as revenue
      from purchases join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
@@ -151,7 +150,6 @@ export async function selectRecentPurchases(
       bucketsOfIds(profileIds).all,
     ],
   );
-}
 
 /** Sets the summaries of purchases. At most one row for each profile, product and currency. */
 export const upsertPurchaseSummaries = setterOf<PurchaseSummary>(

@@ -3,33 +3,31 @@ import type { Queryable } from "../../database/database.ts";
 import type { Of, SentMessage } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
-export async function selectSentMessages(
+export const selectSentMessages = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<SentMessage>[]> {
-  return database.query<Of<SentMessage>>(
+) =>
+  database.query<Of<SentMessage>>(
     `select profile_id as "profileId", message_id as "messageId", channel, sent_at as "sentAt",
        details
      from message_history where ${OF_PROFILES}
      order by sent_at desc, message_id`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** How many messages each profile has; profiles without any are left out. */
-export async function countSentMessages(
+export const countSentMessages = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<Of<{ readonly messages: number }>[]> {
-  return database.query<Of<{ readonly messages: number }>>(
+) =>
+  database.query<Of<{ readonly messages: number }>>(
     `select profile_id as "profileId", count(*) as messages
      from message_history where ${OF_PROFILES}
      group by profile_id`,
     ofProfiles(workspaceId, profileIds),
   );
-}
 
 /** Sets entries of the message history. At most one row for each profile and message. */
 export const upsertSentMessages = setterOf<SentMessage>(

@@ -329,17 +329,16 @@ export const selectBodiesAfter = (
     [workspaceId, bucket, after, since, limit],
   );
 
-export async function deleteBatches(
+export const deleteBatches = (
   tx: Transaction,
   workspaceId: number,
   bucket: number,
   until: number,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "delete from change_batches where workspace_id = $1 and bucket = $2::smallint and position <= $3",
     [workspaceId, bucket, until],
   );
-}
 
 /** Up to a number of users whose changes are to be deleted. */
 export async function selectAllErased(
@@ -357,26 +356,20 @@ export async function selectAllErased(
 /**
  * Removes users from the list of those whose changes are hidden, once their changes are deleted.
  */
-export async function deleteErased(
-  tx: Transaction,
-  workspaceId: number,
-  profileIds: readonly string[],
-): Promise<void> {
-  await tx.query(
+export const deleteErased = (tx: Transaction, workspaceId: number, profileIds: readonly string[]) =>
+  tx.execute(
     `delete from erased_people
      where ${OF_PROFILES}`,
     [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all],
   );
-}
 
-export async function updateBody(
+export const updateBody = (
   tx: Transaction,
   workspaceId: number,
   { bucket, position, body }: { bucket: number; position: number; body: string },
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update change_batches set body = $4
      where workspace_id = $1 and bucket = $2::smallint and position = $3`,
     [workspaceId, bucket, position, body],
   );
-}

@@ -72,18 +72,17 @@ async function insertTogether(
 }
 
 /** Adds a piece to a record. @param piece from 1. @param body JSON. */
-export async function insertPiece(
+export const insertPiece = (
   tx: Transaction,
   workspaceId: number,
   { mergeId, keptId, body }: NewRecord,
   piece: number,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
      select $1, bucket, $2::uuid, $3::int, $4::text from buckets where bucket = $5::smallint`,
     [workspaceId, mergeId, piece, body, bucketOfId(keptId)],
   );
-}
 
 /** What names a record. */
 export interface RecordPlace {
@@ -289,16 +288,15 @@ export const selectRecordsAfter = (
   );
 
 /** The same by bucket, where the kept user is not known. */
-export async function deleteFound(
+export const deleteFound = (
   tx: Transaction,
   workspaceId: number,
   { mergeId, bucket }: FoundRecord,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     "delete from merge_records where workspace_id = $1 and merge_id = $2::uuid and bucket = $3::smallint",
     [workspaceId, mergeId, bucket],
   );
-}
 
 /** Those among these workspaces that have records. */
 export async function selectRecording(database: Queryable): Promise<number[]> {
@@ -308,9 +306,8 @@ export async function selectRecording(database: Queryable): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-export async function deleteAllRecords(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from merge_records where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllRecords = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from merge_records where workspace_id = $1", [workspaceId]);
 
 /** How many of the latest records are searched for a name, and their bytes: a merge that went wrong is a recent one. */
 const SEARCHED_RECORDS = 10_000;

@@ -84,12 +84,12 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-export async function selectAuditEntries(
+export const selectAuditEntries = (
   database: Queryable,
   workspaceId: number,
   { profileId, beforeId, limit }: AuditFilter,
-): Promise<AuditEntry[]> {
-  return database.query<AuditEntry>(
+) =>
+  database.query<AuditEntry>(
     `select ${AUDIT_COLUMNS} from identity_audit
      where workspace_id = $1
        and ($2::uuid is null or profile_id = $2 or merged_profile_id = $2)
@@ -97,7 +97,6 @@ export async function selectAuditEntries(
      order by audit_id desc limit $4`,
     [workspaceId, profileId ?? null, beforeId ?? null, limit],
   );
-}
 
 /** A merge: its entry, and whether it can be undone. */
 export interface MergeEntry extends AuditEntry {
@@ -175,26 +174,25 @@ export const selectLaterMerges = (
     [workspaceId, keptId, bucketOfId(keptId), afterId, limit],
   );
 
-export async function markUndone(
+export const markUndone = (
   tx: Transaction,
   workspaceId: number,
   { id, profileId }: Pick<MergeEntry, "id" | "profileId">,
   now: Date,
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update identity_audit set undone_at = $4
      where workspace_id = $1 and audit_id = $2 and bucket = $3::smallint`,
     [workspaceId, id, bucketOfId(profileId), now],
   );
-}
 
-export async function selectIdentityChanges(
+export const selectIdentityChanges = (
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
   { before, since, limit }: TimelineRange,
-): Promise<AuditEntry[]> {
-  return database.query<AuditEntry>(
+) =>
+  database.query<AuditEntry>(
     `select ${AUDIT_COLUMNS} from identity_audit
      where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($7::smallint[])
        and ($3::timestamptz is null or (at, audit_id) < ($3, $4::uuid))
@@ -210,8 +208,6 @@ export async function selectIdentityChanges(
       bucketsOfIds(profileIds).all,
     ],
   );
-}
 
-export async function deleteAllAuditEntries(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from identity_audit where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllAuditEntries = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from identity_audit where workspace_id = $1", [workspaceId]);

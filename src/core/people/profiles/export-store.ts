@@ -131,13 +131,13 @@ export type SmallProfile = Omit<
  *
  * @param characters the most to read of each JSON value.
  */
-export function selectSmallProfiles(
+export const selectSmallProfiles = (
   database: Queryable,
   workspaceId: number,
   ids: readonly string[],
   characters: number,
-): Promise<SmallProfile[]> {
-  return database.query<SmallProfile>(
+) =>
+  database.query<SmallProfile>(
     `select profile_id as id, external_id as "externalId", left(aliases::text, $4::int) as aliases, email,
        phone, left(standard_attributes::text, $4::int) as "standardAttributes",
        left(custom_attributes::text, $4::int) as "customAttributes", created_at as "createdAt"
@@ -146,4 +146,3 @@ export function selectSmallProfiles(
      order by updated_at desc, profile_id desc`,
     [...ofProfiles(workspaceId, ids), characters],
   );
-}

@@ -13,13 +13,12 @@ export async function selectIdRemovals(database: Queryable, workspaceId: number)
 }
 
 /** Raises the count: after the commit no process relies on ids that it cached before. */
-export async function countIdRemoval(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query(
+export const countIdRemoval = (tx: Transaction, workspaceId: number) =>
+  tx.execute(
     `insert into external_id_removals (workspace_id, removals) values ($1, 1)
      on conflict (workspace_id) do update set removals = external_id_removals.removals + 1`,
     [workspaceId],
   );
-}
 
 /** @throws a serialization failure where external ids were removed since the count was this. */
 export async function checkIdRemovals(

@@ -93,6 +93,5 @@ export async function deleteMerged(
   );
 }
 
-export async function deleteAllMerged(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from merged_profiles where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllMerged = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from merged_profiles where workspace_id = $1", [workspaceId]);

@@ -4,12 +4,8 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 const MOST_TOLD = 500;
 
 /** Adds the latest removed profiles. */
-export async function addRemoved(
-  tx: Transaction,
-  workspaceId: number,
-  profileIds: readonly string[],
-): Promise<void> {
-  await tx.query(
+export const addRemoved = (tx: Transaction, workspaceId: number, profileIds: readonly string[]) =>
+  tx.execute(
     `insert into removed_profiles (workspace_id, removals, latest)
      values ($1, cardinality($2::uuid[]), $2::uuid[])
      on conflict (workspace_id) do update set
@@ -18,7 +14,6 @@ export async function addRemoved(
          greatest(1, cardinality(removed_profiles.latest) + cardinality(excluded.latest) + 1 - $3::int):]`,
     [workspaceId, profileIds.slice(-MOST_TOLD), MOST_TOLD],
   );
-}
 
 /**
  * How many profiles were removed, and the latest of them, oldest first.

@@ -4,7 +4,7 @@ import { timestamps } from "../../database/parameters/typed-list.ts";
 import type { NewProfile } from "./store.ts";
 
 /** Sets what no other write changes back, where a merge is undone. The profile is locked. */
-export async function setTimes(
+export const setTimes = (
   tx: Transaction,
   workspaceId: number,
   {
@@ -13,8 +13,8 @@ export async function setTimes(
     createdAtMicros,
     version,
   }: Pick<NewProfile, "id" | "updatedAtMicros" | "createdAtMicros"> & { readonly version?: number },
-): Promise<void> {
-  await tx.query(
+) =>
+  tx.execute(
     `update profiles set updated_at = times.updated_at,
        created_at = coalesce(times.created_at, profiles.created_at), version = coalesce($6, version)
      from unnest($4::timestamptz[], $5::timestamptz[]) as times (updated_at, created_at)
@@ -28,4 +28,3 @@ export async function setTimes(
       version ?? null,
     ],
   );
-}

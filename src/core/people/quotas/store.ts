@@ -6,9 +6,8 @@ export type NameKind = "attribute" | "event";
 const NAMES_LOCK_CLASS = 7_270_415;
 
 /** Until the transaction ends, no other transaction adds names to the workspace. */
-export async function lockNames(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [NAMES_LOCK_CLASS, workspaceId]);
-}
+export const lockNames = (tx: Transaction, workspaceId: number) =>
+  tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [NAMES_LOCK_CLASS, workspaceId]);
 
 export const selectNames = (
   database: Queryable,
@@ -33,9 +32,8 @@ export async function insertNames(
   );
 }
 
-export async function deleteAllNames(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from used_names where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllNames = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from used_names where workspace_id = $1", [workspaceId]);
 
 /** How many users a workspace has, counted up to a number. */
 export async function countUsers(

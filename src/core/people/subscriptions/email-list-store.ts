@@ -95,6 +95,5 @@ export async function deleteHardBounces(
   return rows.map((row) => row.email);
 }
 
-export async function deleteAllHardBounces(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from hard_bounces where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllHardBounces = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from hard_bounces where workspace_id = $1", [workspaceId]);

@@ -206,6 +206,5 @@ export async function deleteJoined(
   );
 }
 
-export async function deleteAllJoined(tx: Transaction, workspaceId: number): Promise<void> {
-  await tx.query("delete from joined_spellings where workspace_id = $1", [workspaceId]);
-}
+export const deleteAllJoined = (tx: Transaction, workspaceId: number) =>
+  tx.execute("delete from joined_spellings where workspace_id = $1", [workspaceId]);

@@ -22,7 +22,7 @@ export async function selectAnswer(
   workspaceId: number,
   key: string,
   since: Date,
-): Promise<RecordedAnswer | undefined> {
+) {
   const [row] = await database.query<RecordedAnswer>(
     `select key, fingerprint, status, body from idempotency_keys
      where workspace_id = $1 and key = $2 and bucket = $4 and created_at >= $3`,

@@ -33,7 +33,7 @@ export function selectSmallActivity(
   profileIds: readonly string[],
   parts: readonly SmallPart[],
   { limit, characters }: { readonly limit: number; readonly characters: number },
-): Promise<SmallRow[]> {
+) {
   const hasDetails = parts.some((part) => ROWS_OF[part].includes("$5"));
   return database.query<SmallRow>(
     // Each part has the bucket, so that Citus reads on its nodes.

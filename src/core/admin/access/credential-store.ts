@@ -173,7 +173,7 @@ export async function lockCredential<Grant>(
   table: CredentialTable<Grant>,
   ownerId: OwnerId,
   name: string,
-): Promise<CredentialRow<Grant> | undefined> {
+) {
   const [row] = await tx.query<CredentialRow<Grant>>(
     `update ${table.name} set name = name where ${table.owner} = $1 and name = $2
      returning ${columnsOf(table)}`,

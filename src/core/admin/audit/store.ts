@@ -160,7 +160,7 @@ export async function selectUnchained(database: Queryable): Promise<Unchained> {
 }
 
 /** The first row with a position that no row of the chain has: behind its recorded end, or before its beginning. */
-export async function selectOutside(database: Queryable): Promise<ChainedEntry | undefined> {
+export async function selectOutside(database: Queryable) {
   const [row] = await database.query<ChainedEntry>(
     `select ${COLUMNS} from audit_entries
      where position < 1 or position > (select entries from audit_heads where chain = 'audit')
@@ -170,7 +170,7 @@ export async function selectOutside(database: Queryable): Promise<ChainedEntry |
 }
 
 /** The first row with a time finer than rows are written with: its hash does not cover the rest. */
-export async function selectFiner(database: Queryable): Promise<ChainedEntry | undefined> {
+export async function selectFiner(database: Queryable) {
   const [row] = await database.query<ChainedEntry>(
     `select ${COLUMNS} from audit_entries
      where position >= 1 and isfinite(at) and at <> date_trunc('milliseconds', at) order by position limit 1`,

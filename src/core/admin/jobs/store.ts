@@ -178,11 +178,7 @@ export interface FaultyJob extends JobKey {
 }
 
 /** The jobs of a workspace that have failed at least so often in the same way. */
-export const selectFaulty = (
-  database: Queryable,
-  workspaceId: number,
-  faults: number,
-): Promise<FaultyJob[]> =>
+export const selectFaulty = (database: Queryable, workspaceId: number, faults: number) =>
   database.query<FaultyJob>(
     `select workspace_id as "workspaceId", kind, subject, fault, run_at as "runAt"
      from jobs where workspace_id = $1 and faults >= $2 order by kind, subject limit 20`,

@@ -15,10 +15,7 @@ export interface SharedSecretRow {
 const ROW = 'check_value as "check", kept_on as "keptOn", created_at as "createdAt"';
 
 /** Undefined until a server decides which secret it is. */
-export async function selectSharedSecret(
-  database: Queryable,
-  name: string,
-): Promise<SharedSecretRow | undefined> {
+export async function selectSharedSecret(database: Queryable, name: string) {
   const [row] = await database.query<SharedSecretRow>(
     `select ${ROW} from shared_secrets where name = $1`,
     [name],

@@ -32,7 +32,7 @@ export interface AppliedManifest {
 }
 
 /** In the order they were applied. */
-export const selectAppliedManifests = (database: Queryable): Promise<AppliedManifest[]> =>
+export const selectAppliedManifests = (database: Queryable) =>
   database.query<AppliedManifest>(
     `select hash, number, version, scope, source, server, applied_at as "appliedAt"
      from applied_manifests order by number`,
@@ -248,10 +248,7 @@ export const updateHasWebhooks = (tx: Transaction, workspaceId: number, hasWebho
 export type DeclaredApp = { readonly id: string; readonly name: string; readonly platform: string };
 
 /** All apps of a workspace, however they were created, by id. */
-export const selectApps = (
-  database: Queryable,
-  workspaceId: number,
-) =>
+export const selectApps = (database: Queryable, workspaceId: number) =>
   database.query<DeclaredApp & Declared>(
     `select app_id as id, name, platform, declared from apps
      where workspace_id = $1 order by app_id`,

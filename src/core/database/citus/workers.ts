@@ -119,7 +119,7 @@ interface Placement {
 }
 
 /** The worker of each bucket, without buckets on the coordinator. */
-const selectPlacements = (coordinator: Queryable): Promise<Placement[]> =>
+const selectPlacements = (coordinator: Queryable) =>
   coordinator.query<Placement>(
     `select bucket, nodename || ':' || nodeport as place
      from unnest($1::smallint[]) as bucket

@@ -72,7 +72,7 @@ export interface StepRecord {
 }
 
 /** The steps that the database has had, or has to do. */
-export const readSteps = (database: Queryable): Promise<StepRecord[]> =>
+export const readSteps = (database: Queryable) =>
   database.query<StepRecord>(
     `select name, report, finished_at as "finishedAt" from migration_steps order by name`,
   );

@@ -73,7 +73,7 @@ export async function selectEventSummary(
   workspaceId: number,
   profileId: string,
   name: string,
-): Promise<EventSummary | undefined> {
+) {
   const [row] = await database.query<EventSummary>(
     `select name, count, first_at as "firstAt", last_at as "lastAt" from event_summaries
      where workspace_id = $1 and profile_id = $2 and bucket = $4 and name = $3`,

@@ -264,7 +264,7 @@ function selectLarge(
   { name, key }: MovedTable,
   { from }: Moves,
   { place, key: values }: MovedRow,
-): Promise<Pick<MovedRow, "row">[]> {
+) {
   const profileId = from[place] as string;
   const isKey = key.map(([column, type], index) => `${column} = $${index + 4}::text::${type}`);
   return tx.query<Pick<MovedRow, "row">>(
@@ -280,7 +280,7 @@ function selectPage(
   { name, key, payload }: MovedTable,
   { from }: Moves,
   after: Pick<MovedRow, "place" | "key">,
-): Promise<MovedRow[]> {
+) {
   const columns = key.map(([column]) => `t.${column}`);
   const [first] = from;
   const isOne = first !== undefined && from.length === 1;

@@ -119,7 +119,7 @@ export const selectProductSummaries = (
   workspaceId: number,
   profileId: string,
   productId: string,
-): Promise<PurchaseSummary[]> =>
+) =>
   database.query<PurchaseSummary>(
     `select product_id as "productId", currency, count, revenue, first_at as "firstAt",
        last_at as "lastAt"

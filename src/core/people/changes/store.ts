@@ -145,10 +145,7 @@ export interface Head {
 }
 
 /** The heads of workspaces. A partition without changes so far has none. */
-export const selectHeads = (
-  database: Queryable,
-  workspaceIds: readonly number[],
-): Promise<Head[]> =>
+export const selectHeads = (database: Queryable, workspaceIds: readonly number[]) =>
   database.query<Head>(
     `select workspace_id as "workspaceId", bucket, position from change_heads
      where workspace_id = any($1::int[]) and bucket = any($2::smallint[])`,
@@ -180,7 +177,7 @@ export const selectBatches = (
   database: Queryable,
   workspaceId: number,
   { bucket, after, limit }: { bucket: number; after: number; limit: number },
-): Promise<BatchPlace[]> =>
+) =>
   database.query<BatchPlace>(
     `select ${PLACE} from change_batches
      where workspace_id = $1 and bucket = $2::smallint and position > $3
@@ -194,7 +191,7 @@ export async function selectOldest(
   workspaceId: number,
   bucket: number,
   epoch: number,
-): Promise<BatchPlace | undefined> {
+) {
   const [row] = await database.query<BatchPlace>(
     `select ${PLACE} from change_batches
      where workspace_id = $1 and bucket = $2::smallint and epoch = $3

@@ -202,11 +202,7 @@ export async function deleteRecord(
 }
 
 /** The merges of these users, which were recorded and not undone. */
-const selectPlaces = (
-  database: Queryable,
-  workspaceId: number,
-  mergedIds: readonly string[],
-): Promise<RecordPlace[]> =>
+const selectPlaces = (database: Queryable, workspaceId: number, mergedIds: readonly string[]) =>
   database.query<RecordPlace>(
     `select audit_id as "mergeId", profile_id as "keptId" from identity_audit
      where workspace_id = $1 and merged_profile_id = any($2::uuid[]) and recorded and undone_at is null`,

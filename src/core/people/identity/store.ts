@@ -118,7 +118,7 @@ export const selectMerges = (
   }: Omit<AuditFilter, "profileId"> & {
     readonly profileIds: readonly string[] | undefined;
   },
-): Promise<MergeEntry[]> =>
+) =>
   database.query<MergeEntry>(
     `select ${MERGE_COLUMNS} from identity_audit
      where workspace_id = $1 and merged_profile_id is not null

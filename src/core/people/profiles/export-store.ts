@@ -67,11 +67,7 @@ export function selectProfileIds(
  * The size of each profile. A value that the engine has not compressed is about as large as it is
  * stored; only the rest is unpacked.
  */
-export const measureEachProfile = (
-  tx: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<SizedProfile[]> =>
+export const measureEachProfile = (tx: Queryable, workspaceId: number, ids: readonly string[]) =>
   tx.query<SizedProfile>(
     `select profile_id as id,
        (${["standard_attributes", "custom_attributes", "aliases"].map(sizeSql).join(" + ")})::bigint as bytes

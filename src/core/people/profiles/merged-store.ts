@@ -26,7 +26,7 @@ export async function selectMerged(
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<MergedProfile[]> {
+) {
   if (profileIds.length === 0) return [];
   return database.query<MergedProfile>(
     `select ${COLUMNS} from merged_profiles
@@ -40,7 +40,7 @@ export async function selectMergedInto(
   database: Queryable,
   workspaceId: number,
   keptProfileIds: readonly string[],
-): Promise<MergedProfile[]> {
+) {
   if (keptProfileIds.length === 0) return [];
   return database.query<MergedProfile>(
     `select ${COLUMNS} from merged_profiles

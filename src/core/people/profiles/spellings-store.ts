@@ -22,7 +22,7 @@ export const selectSpelledIdentifiers = (
   database: Queryable,
   { address, workspaceId, id }: AddressRow,
   limit: number,
-): Promise<AddressRow[]> =>
+) =>
   database.query<AddressRow>(
     `select value as address, workspace_id as "workspaceId", profile_id as id from identifiers
      where kind = 'email' and ${hasForm("value")}

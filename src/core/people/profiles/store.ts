@@ -123,7 +123,7 @@ export async function selectProfiles(
   workspaceId: number,
   ids: readonly string[],
   columns: Columns = "all",
-): Promise<ProfileRow[]> {
+) {
   if (ids.length === 0) return [];
   const rows = await inSlices(ids, async (slice) =>
     completed(
@@ -300,11 +300,7 @@ export interface RemovedProfile {
 }
 
 /** Removes profiles that the transaction has locked. */
-export async function deleteProfiles(
-  tx: Transaction,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<RemovedProfile[]> {
+export async function deleteProfiles(tx: Transaction, workspaceId: number, ids: readonly string[]) {
   if (ids.length === 0) return [];
   return tx.query<RemovedProfile>(
     `delete from profiles where ${OF_PROFILES}

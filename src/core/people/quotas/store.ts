@@ -9,10 +9,7 @@ const NAMES_LOCK_CLASS = 7_270_415;
 export const lockNames = (tx: Transaction, workspaceId: number) =>
   tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [NAMES_LOCK_CLASS, workspaceId]);
 
-export const selectNames = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<{ kind: NameKind; name: string }[]> =>
+export const selectNames = (database: Queryable, workspaceId: number) =>
   database.query<{ kind: NameKind; name: string }>(
     "select kind, name from used_names where workspace_id = $1",
     [workspaceId],

@@ -24,7 +24,7 @@ export const selectUnsubscribes = (
   database: Queryable,
   workspaceId: number,
   selection: EmailSelection,
-): Promise<EmailEntry[]> =>
+) =>
   database.query<EmailEntry>(
     `select coalesce(spelling, email) as email, set_at as at from email_states
      where workspace_id = $1 and state = 'unsubscribed' and ${within("email_states", "set_at", selection)}`,
@@ -36,7 +36,7 @@ export const selectHardBounces = (
   database: Queryable,
   workspaceId: number,
   selection: EmailSelection,
-): Promise<EmailEntry[]> =>
+) =>
   database.query<EmailEntry>(
     `select coalesce(spelling, email) as email, bounced_at as at from hard_bounces
      where workspace_id = $1 and ${within("hard_bounces", "bounced_at", selection)}`,

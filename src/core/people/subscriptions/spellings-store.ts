@@ -17,7 +17,7 @@ export const selectSpelledRows = (
   table: AddressTable,
   { address, workspaceId, id }: AddressRow,
   limit: number,
-): Promise<AddressRow[]> =>
+) =>
   database.query<AddressRow>(
     `select email as address, workspace_id as "workspaceId", ${idIn(table)} as id from ${table}
      where ${hasForm("email")} and (email, workspace_id, ${idIn(table)}) > ($1, $2, $3::uuid)
@@ -49,11 +49,7 @@ export interface StoredState {
   readonly previous: EmailState | null;
 }
 
-export const selectStoredStates = (
-  tx: Queryable,
-  workspaceId: number,
-  emails: readonly string[],
-): Promise<StoredState[]> =>
+export const selectStoredStates = (tx: Queryable, workspaceId: number, emails: readonly string[]) =>
   tx.query<StoredState>(
     `select email, state, to_char(set_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ') as "setAt", previous,
        spelling
@@ -181,7 +177,7 @@ export const selectJoined = (
   workspaceId: number,
   after: { readonly email: string; readonly spelling: string },
   limit: number,
-): Promise<Required<JoinedSpelling>[]> =>
+) =>
   database.query<Required<JoinedSpelling>>(
     `select ${JOINED_COLUMNS}
      from joined_spellings where workspace_id = $1 and (email, spelling) > ($2, $3)
@@ -196,7 +192,7 @@ export async function deleteJoined(
   tx: Transaction,
   workspaceId: number,
   emails: readonly string[],
-): Promise<JoinedSpelling[]> {
+) {
   if (emails.length === 0) return [];
   return tx.query<JoinedSpelling>(
     `delete from joined_spellings

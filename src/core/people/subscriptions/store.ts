@@ -22,7 +22,7 @@ export async function selectGroupStates(
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<GroupStateRow[]> {
+) {
   if (profileIds.length === 0) return [];
   return database.query<GroupStateRow>(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
@@ -36,7 +36,7 @@ export async function selectStatesIn(
   workspaceId: number,
   profileIds: readonly string[],
   groupIds: readonly string[],
-): Promise<GroupStateRow[]> {
+) {
   if (profileIds.length === 0) return [];
   return database.query<GroupStateRow>(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
@@ -71,7 +71,7 @@ export async function insertMissingGroupStates(
   workspaceId: number,
   states: readonly GroupStateRow[],
   now: Date,
-): Promise<GroupStateRow[]> {
+) {
   if (states.length === 0) return [];
   return tx.query<GroupStateRow>(
     `${INSERT_GROUP_STATES}
@@ -110,7 +110,7 @@ export async function deleteGroupStates(
   tx: Transaction,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<DatedGroupState[]> {
+) {
   if (profileIds.length === 0) return [];
   return tx.query<DatedGroupState>(
     `delete from group_states
@@ -126,7 +126,7 @@ export async function deleteStatesIn(
   workspaceId: number,
   profileId: string,
   groupIds: readonly string[],
-): Promise<GroupStateRow[]> {
+) {
   if (groupIds.length === 0) return [];
   return tx.query<GroupStateRow>(
     `delete from group_states
@@ -173,7 +173,7 @@ export async function selectEmailStates(
   database: Queryable,
   workspaceId: number,
   emails: readonly string[],
-): Promise<EmailStateRow[]> {
+) {
   if (emails.length === 0) return [];
   return database.query<EmailStateRow>(
     `select email, state from email_states
@@ -208,7 +208,7 @@ export async function upsertEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly DatedEmailStateRow[],
-): Promise<ChangedEmailState[]> {
+) {
   if (states.length === 0) return [];
   return tx.query<ChangedEmailState>(
     `${INSERT_DATED_STATES}
@@ -247,7 +247,7 @@ export async function upsertLinkedEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly DatedEmailStateRow[],
-): Promise<ChangedEmailState[]> {
+) {
   if (states.length === 0) return [];
   return tx.query<ChangedEmailState>(
     `${INSERT_DATED_STATES}

@@ -1,7 +1,7 @@
 import Type, { type TProperties } from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import { pascalCase } from "../../base/values/pascal-case.ts";
-import { NullableText, named, nullable } from "../../base/values/schemas.ts";
+import { ClosedObject, NullableText, named, nullable } from "../../base/values/schemas.ts";
 import {
   byAdministratorOfCompany,
   byAdministratorOfWorkspace,
@@ -49,19 +49,16 @@ const DAY_SECONDS = 24 * 3_600;
 export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
 
 export const rotationBody = (description: string) =>
-  Type.Object(
-    {
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 90 * DAY_SECONDS,
-          default: DEFAULT_OVERLAP_SECONDS,
-          description,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  );
+  ClosedObject({
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 90 * DAY_SECONDS,
+        default: DEFAULT_OVERLAP_SECONDS,
+        description,
+      }),
+    ),
+  });
 
 const ShownOnce = Type.String({
   description: "The secret. It is shown once: only its hash is stored.",
@@ -77,8 +74,6 @@ interface Scope {
   readonly reads: Contract["access"];
   readonly writes: Contract["access"];
 }
-
-const CLOSED = { additionalProperties: false };
 
 /** A request that the schemas of its endpoint have checked. */
 interface Checked<Where> {
@@ -170,7 +165,7 @@ function ofAll<Grant, Where extends Context>(
         access: writes,
         secrets: [secretName],
         summary: `Creates ${withArticle(noun)} and shows its secret once.`,
-        body: Type.Object({ name: CredentialName, ...grantMembers(kind) }, CLOSED),
+        body: ClosedObject({ name: CredentialName, ...grantMembers(kind) }),
       },
       { name: Type.String(), [secretName]: ShownOnce },
       async (services, { context, body: { name: given, ...wanted } }) => {
@@ -189,7 +184,7 @@ function ofOne<Grant, Where extends Context>(
   { path, params, granted, writes }: Scope,
 ) {
   const { noun, secretName, members } = kind;
-  const patching = patchingOf(Type.Object(grantMembers(kind), CLOSED));
+  const patching = patchingOf(ClosedObject(grantMembers(kind)));
   const overlapEnd = overlapEndOf(kind);
   const aNoun = withArticle(noun);
   const title = pascalCase(noun);
@@ -226,7 +221,7 @@ function ofOne<Grant, Where extends Context>(
         ...one,
         method: "PUT",
         summary: `Changes the ${granted} of ${aNoun}; its secret stays.`,
-        body: Type.Object(members, CLOSED),
+        body: ClosedObject(members),
       },
       {},
       (services, { context, name, body }) =>

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import Type from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { Transaction } from "../../database/database.ts";
 import { hashSecret, refuseShortSecret } from "../secrets/secrets.ts";
@@ -55,20 +56,17 @@ function credentialResource<Grant, Where extends Context>(
   return {
     key,
     about,
-    schema: Type.Object(
-      {
-        name: CredentialName,
-        [secretName]: secret(
-          "The secret that requests send as the bearer token. Only the secret's hash is stored.",
-        ),
-        ...grantMembers(kind),
-        [`previous_${secretName}`]: Type.Optional(
-          secret("The previous secret, which is valid until then."),
-        ),
-        [`previous_${secretName}_until`]: Type.Optional(PreviousUntil),
-      },
-      { additionalProperties: false },
-    ),
+    schema: ClosedObject({
+      name: CredentialName,
+      [secretName]: secret(
+        "The secret that requests send as the bearer token. Only the secret's hash is stored.",
+      ),
+      ...grantMembers(kind),
+      [`previous_${secretName}`]: Type.Optional(
+        secret("The previous secret, which is valid until then."),
+      ),
+      [`previous_${secretName}_until`]: Type.Optional(PreviousUntil),
+    }),
     identity: "name",
     async apply(tx, services, context, entries: readonly Entry[]) {
       const { clock, note } = services;

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import { listedResource } from "./listed-resource.ts";
 import { DeclaredId, Name } from "./manifest.ts";
 import { type DeclaredApp, deleteApps, selectApps, upsertApps } from "./store.ts";
@@ -21,14 +22,11 @@ export const PLATFORMS = [
 export const apps = listedResource<DeclaredApp, WorkspaceContext>({
   key: "apps",
   about: "The apps that events, purchases and push tokens may refer to as app_id.",
-  schema: Type.Object(
-    {
-      id: DeclaredId,
-      name: Name,
-      platform: Type.Enum([...PLATFORMS], { description: "The platform of the app." }),
-    },
-    { additionalProperties: false },
-  ),
+  schema: ClosedObject({
+    id: DeclaredId,
+    name: Name,
+    platform: Type.Enum([...PLATFORMS], { description: "The platform of the app." }),
+  }),
   identity: "id",
   kind: "app",
   permissions: { read: "basic_access", write: "manage_apps" },

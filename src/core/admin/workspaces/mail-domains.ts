@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { CompanyContext } from "../../base/context/context.ts";
 import { asciiDomain } from "../../base/values/domains.ts";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
 import { type ConfigChange, describe, difference, type Resource } from "./resource.ts";
 import { selectMailDomains, updateMailDomains } from "./store.ts";
@@ -56,7 +57,7 @@ export const mailDomains: Resource<CompanyContext> = {
   isFirst: true,
   permissions: { read: "manage_company_settings", write: "admin" },
   schema: MailDomains,
-  body: Type.Object({ [KEY]: MailDomains }, { additionalProperties: false }),
+  body: ClosedObject({ [KEY]: MailDomains }),
   view: { [KEY]: MailDomains },
   apply: (tx, _services, context, declared: readonly string[]) => save(tx, context, declared),
   async declaration(database, _from, { company }) {

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type DeclaredSettings, Settings } from "../../base/context/workspace-settings.ts";
 import { Problem } from "../../base/problem.ts";
-import { PLAIN_NAME } from "../../base/values/schemas.ts";
+import { ClosedObject, PLAIN_NAME } from "../../base/values/schemas.ts";
 import { sentencesOf } from "../../http/validation-sentence.ts";
 import type { Resource } from "./resource.ts";
 
@@ -31,7 +31,7 @@ export const AllowReset = Type.Boolean({
 type Shape = Pick<Resource, "key" | "about" | "schema" | "identity">;
 
 export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonly Shape[]) {
-  return Type.Object(
+  return ClosedObject(
     {
       $schema: Type.Optional(
         Type.String({
@@ -46,25 +46,21 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
             "Orders the versions of this file: a server that starts with a lower one than was applied last does not apply it.",
         }),
       ),
-      company: Type.Object(
+      company: ClosedObject(
         { name: Name, ...membersOf(ofCompany) },
-        { additionalProperties: false, description: "Settings that all workspaces share." },
+        { description: "Settings that all workspaces share." },
       ),
       workspaces: Type.Array(
-        Type.Object(
-          {
-            name: Name,
-            allow_reset: Type.Optional(AllowReset),
-            settings: Type.Optional(Settings),
-            ...membersOf(ofWorkspace),
-          },
-          { additionalProperties: false },
-        ),
+        ClosedObject({
+          name: Name,
+          allow_reset: Type.Optional(AllowReset),
+          settings: Type.Optional(Settings),
+          ...membersOf(ofWorkspace),
+        }),
         { description: "Workspaces that are not listed stay as they are." },
       ),
     },
     {
-      additionalProperties: false,
       title: "Rapport manifest",
       description:
         "The workspaces of a server as one declaration. An included list replaces what earlier " +

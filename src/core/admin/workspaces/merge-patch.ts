@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import Type, { type TSchema } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { isObject } from "../../base/values/plain-json.ts";
-import { nullable } from "../../base/values/schemas.ts";
+import { ClosedObject, nullable } from "../../base/values/schemas.ts";
 import { checkOf } from "../../http/validate.ts";
 import type { Entry, KeptSecrets } from "./resource.ts";
 
@@ -106,7 +106,7 @@ function patchSchema(schema: TSchema): TSchema {
     ...(examples && { examples }),
   };
   if (anyOf?.every((each) => partsOf(each).properties)) {
-    return Type.Object(membersOfAny(anyOf), { additionalProperties: false, ...options });
+    return ClosedObject(membersOfAny(anyOf), options);
   }
   if (anyOf) return Type.Union(anyOf.map(patchSchema), options);
   if (properties && Object.keys(properties).length > 0) {

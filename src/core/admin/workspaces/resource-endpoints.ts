@@ -5,7 +5,7 @@ import type {
   WorkspacePermission,
 } from "../../base/context/dashboard-permissions.ts";
 import { pascalCase } from "../../base/values/pascal-case.ts";
-import { named, OnlySuccess, Success, successOf } from "../../base/values/schemas.ts";
+import { ClosedObject, named, OnlySuccess, Success, successOf } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfCompany,
@@ -165,7 +165,7 @@ function listEndpoints(
     reply,
     async ({ database }, request) => find(await resource.read(database, request.context), request),
   );
-  const body = resource.body ?? Type.Object(rest, { additionalProperties: false });
+  const body = resource.body ?? ClosedObject(rest);
   const writing = { ...one, ...writes, body };
   const put = administering(
     {

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import { listedResource } from "./listed-resource.ts";
 import { ChannelName, DeclaredId, Name } from "./manifest.ts";
 import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./store.ts";
@@ -11,22 +12,19 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
   key: "subscription_groups",
   about:
     "Lists of messages that users of the workspace can subscribe to. Removing a group keeps their states.",
-  schema: Type.Object(
-    {
-      id: DeclaredId,
-      name: Name,
-      channel: ChannelName,
-      description: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 500,
-          description: "A description for subscribers, shown on the page where they choose.",
-          examples: ["News, once a month."],
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  schema: ClosedObject({
+    id: DeclaredId,
+    name: Name,
+    channel: ChannelName,
+    description: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: "A description for subscribers, shown on the page where they choose.",
+        examples: ["News, once a month."],
+      }),
+    ),
+  }),
   identity: "id",
   kind: "subscription_group",
   permissions: { read: "basic_access", write: "manage_subscription_groups" },

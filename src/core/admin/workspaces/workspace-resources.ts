@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { type DeclaredSettings, Settings } from "../../base/context/workspace-settings.ts";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import { findCompany, findWorkspace } from "./find-workspace.ts";
 import {
   beginWorkspace,
@@ -21,7 +22,7 @@ import type { WorkspaceRow } from "./store.ts";
 export const company: Editable<Context> = {
   key: "company",
   permissions: { read: "manage_company_settings", write: "manage_company_settings" },
-  schema: Type.Object({ name: Name }, { additionalProperties: false }),
+  schema: ClosedObject({ name: Name }),
   async read(database) {
     const { name } = await findCompany(database);
     return [{ name }];
@@ -45,10 +46,11 @@ export const workspaces: Editable<Context> = {
   permissions: { read: "add_remove_app_groups", write: "add_remove_app_groups" },
   identity: "name",
   parameter: "name",
-  schema: Type.Object(
-    { name: Name, allow_reset: Type.Optional(AllowReset), settings: Type.Optional(Settings) },
-    { additionalProperties: false },
-  ),
+  schema: ClosedObject({
+    name: Name,
+    allow_reset: Type.Optional(AllowReset),
+    settings: Type.Optional(Settings),
+  }),
   view: { name: Type.String(), allow_reset: Type.Boolean(), settings: Settings },
   async read(database) {
     return (await listWorkspaces(database)).map(viewOf);

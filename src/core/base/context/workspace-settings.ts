@@ -1,18 +1,15 @@
 import Type, { type Static } from "typebox";
-import { distinctList, patterned } from "../values/schemas.ts";
+import { ClosedObject, distinctList, patterned } from "../values/schemas.ts";
 import { ATTRIBUTE_NAMES, PROFILE_BYTES } from "./custom-attribute-bounds.ts";
 import { PERMISSIONS, type Permission } from "./permissions.ts";
 
 const RateLimit = Type.Union(
   [
     Type.Literal("off"),
-    Type.Object(
-      {
-        requests: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-        per_seconds: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
-      },
-      { additionalProperties: false },
-    ),
+    ClosedObject({
+      requests: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+      per_seconds: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
+    }),
   ],
   { title: "RateLimit", description: "off, or a number of requests per number of seconds." },
 );
@@ -32,7 +29,7 @@ const ImageHost = Type.String({
   examples: ["cdn.acme.example"],
 });
 
-const Brand = Type.Object(
+const Brand = ClosedObject(
   {
     company: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: "The name that readers know." }),
@@ -55,7 +52,6 @@ const Brand = Type.Object(
     }),
   },
   {
-    additionalProperties: false,
     description: "How the default preference pages present the workspace.",
     examples: [{ company: "Acme", color: "#0b6e4f", color_dark: "#5cd6a9" }],
   },
@@ -85,7 +81,7 @@ const TimeZone = zoneOf(
 );
 
 const ExportBucket = Type.Refine(
-  Type.Object(
+  ClosedObject(
     {
       connection: Type.Optional(
         Type.String({
@@ -108,7 +104,6 @@ const ExportBucket = Type.Refine(
       ),
     },
     {
-      additionalProperties: false,
       description: "The bucket for exports of segments. Without one they are links to download.",
       examples: [{ connection: "exports", url: "s3://bucket/exports/" }],
     },
@@ -122,7 +117,7 @@ const whole = (minimum: number, maximum: number, description: string) =>
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-export const Settings = Type.Object(
+export const Settings = ClosedObject(
   {
     track_max_updates: whole(1, 1_000, "How many objects a track request may hold. 50 by default."),
     intake: Type.Optional(
@@ -194,10 +189,12 @@ export const Settings = Type.Object(
       }),
     ),
     rate_limits: Type.Optional(
-      Type.Object(Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])), {
-        additionalProperties: false,
-        description: "Rate limits of this workspace by permission: off, or requests per_seconds.",
-      }),
+      ClosedObject(
+        Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])),
+        {
+          description: "Rate limits of this workspace by permission: off, or requests per_seconds.",
+        },
+      ),
     ),
     redirect_merged_ids: flag(
       "Whether a merged external_id still identifies the kept profile. false by default.",
@@ -221,7 +218,6 @@ export const Settings = Type.Object(
   },
   {
     title: "WorkspaceSettings",
-    additionalProperties: false,
     description: "How the workspace behaves.",
     examples: [{ track_max_updates: 75, intake: "lenient", multi_language: true }],
   },

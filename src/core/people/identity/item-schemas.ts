@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { ClosedObject } from "../../base/values/schemas.ts";
 import {
   AliasMembers,
   EmailAddress,
@@ -39,11 +40,10 @@ const UserSelector = Type.Union(
   },
 );
 
-export const MergeUpdate = Type.Object(
+export const MergeUpdate = ClosedObject(
   { identifier_to_merge: UserSelector, identifier_to_keep: UserSelector },
   {
     title: "MergeUpdate",
-    additionalProperties: false,
     description: "Merges one user into another. The first is gone afterwards.",
     examples: [
       {

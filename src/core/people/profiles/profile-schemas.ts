@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { EMAIL_STATES } from "../../base/values/email-states.ts";
-import { nullable } from "../../base/values/schemas.ts";
+import { ClosedObject, nullable } from "../../base/values/schemas.ts";
 import type { StandardAttributeName } from "./standard-attributes.ts";
 
 /*
@@ -85,7 +85,7 @@ const state = (description: string): TSchema =>
 
 const flag = (description: string): TSchema => Type.Boolean({ description, examples: [false] });
 
-const PushToken = Type.Object(
+const PushToken = ClosedObject(
   {
     app_id: Type.String({
       minLength: 1,
@@ -107,7 +107,7 @@ const PushToken = Type.Object(
       }),
     ),
   },
-  { title: "PushToken", additionalProperties: false, description: "A push token of a user." },
+  { title: "PushToken", description: "A push token of a user." },
 );
 
 const Location = Type.Object(
@@ -178,9 +178,9 @@ export const StandardAttributeMembers: Readonly<Record<string, TSchema>> = Objec
   Object.entries(DESCRIBED).map(([name, schema]) => [name, orNull(schema)]),
 );
 
-const Increment = Type.Object(
+const Increment = ClosedObject(
   { inc: Type.Integer({ description: "How much to add; may be negative.", examples: [1] }) },
-  { title: "Increment", additionalProperties: false, description: "Adds to a number." },
+  { title: "Increment", description: "Adds to a number." },
 );
 
 const Scalars = (description: string) =>
@@ -192,11 +192,10 @@ const Scalars = (description: string) =>
     }),
   );
 
-const ArrayChange = Type.Object(
+const ArrayChange = ClosedObject(
   { add: Scalars("Elements to add if they are missing."), remove: Scalars("Elements to remove.") },
   {
     title: "ArrayChange",
-    additionalProperties: false,
     description: "Adds to and removes from an array.",
   },
 );

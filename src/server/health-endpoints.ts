@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
 import Type from "typebox";
 import { Problem } from "../core/base/problem.ts";
-import { OnlySuccess } from "../core/base/values/schemas.ts";
+import { OnlySuccess, succeeding } from "../core/base/values/schemas.ts";
 import { FULL_VERSION } from "../core/base/version.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../core/database/database.ts";
 import type { DiskWatch } from "../core/database/disk-watch.ts";
-import { byAnybody, endpoint, succeedsWith, success } from "../core/http/endpoint.ts";
+import { byAnybody, endpoint, success } from "../core/http/endpoint.ts";
 import type { Load } from "../core/http/load.ts";
 
 export interface HealthServices {
@@ -40,7 +40,7 @@ const live = endpoint({
   summary: "Reports that the process runs.",
   access: byAnybody,
   isEssential: true,
-  replies: succeedsWith({
+  replies: succeeding({
     version: Type.String({ description: "The version that runs.", examples: ["0.1.0"] }),
   }),
 }).handledBy(async () => success({ version: FULL_VERSION }));

@@ -1,4 +1,4 @@
-import Type, { type Static, type TProperties, type TSchema } from "typebox";
+import type { Static, TSchema } from "typebox";
 import type {
   CompanyContext,
   Context,
@@ -12,7 +12,6 @@ import type {
 import type { Permission } from "../base/context/permissions.ts";
 import type { Workspace } from "../base/context/workspace.ts";
 import type { ProblemCode } from "../base/problem.ts";
-import { Success } from "../base/values/schemas.ts";
 import type { Budgets, WorkBudget } from "../base/work.ts";
 
 /**
@@ -246,11 +245,6 @@ export function endpoint<const C extends Contract>(contract: C) {
 /** The reply of most endpoints: 200, with `message` as the last member of the body. */
 export const success = <Body extends object = object>(body?: Body) =>
   ({ status: 200, body: { ...(body as Body), message: "success" } }) as const;
-
-/** Declares that reply: the members beside `message`. */
-export const succeedsWith = <Members extends TProperties>(members: Members) => ({
-  200: Type.Object({ ...members, message: Success }),
-});
 
 /** The paths of an endpoint, the preferred one first. */
 export const pathsOf = (contract: Contract): readonly string[] =>

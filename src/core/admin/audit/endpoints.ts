@@ -1,13 +1,7 @@
 import Type, { type Static } from "typebox";
 import { readQueryTime } from "../../base/values/query-time.ts";
-import { NullableText, named, nullable } from "../../base/values/schemas.ts";
-import {
-  byAdministrator,
-  endpoint,
-  succeedsWith,
-  success,
-  type TextStream,
-} from "../../http/endpoint.ts";
+import { NullableText, named, nullable, succeeding } from "../../base/values/schemas.ts";
+import { byAdministrator, endpoint, success, type TextStream } from "../../http/endpoint.ts";
 import {
   auditFile,
   type LabelledEntry,
@@ -105,7 +99,7 @@ const listEndpoint = endpoint({
     cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
-  replies: succeedsWith({
+  replies: succeeding({
     entries: Type.Array(Entry),
     next_cursor: Type.Optional(Type.String()),
   }),
@@ -186,7 +180,7 @@ const verifyEndpoint = endpoint({
     ),
   }),
   takesLong: true,
-  replies: succeedsWith({
+  replies: succeeding({
     intact: Type.Boolean({ description: "Whether every entry is unchanged." }),
     entries: Type.Integer({ description: "How many entries the chain has." }),
     head: Type.String({

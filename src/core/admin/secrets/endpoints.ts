@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
-import { byAdministrator, endpoint, succeedsWith, success } from "../../http/endpoint.ts";
+import { NullableText, nullable, succeeding } from "../../base/values/schemas.ts";
+import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
 import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
 
 const Count = (description: string) => Type.Integer({ description });
@@ -11,7 +11,7 @@ const readEndpoint = endpoint({
   path: "/admin/v1/secret-key",
   summary: "Shows the key that seals stored secrets, and how many secrets each key has sealed.",
   access: byAdministrator("manage_company_settings"),
-  replies: succeedsWith({
+  replies: succeeding({
     key_id: nullable(Type.String(), {
       description:
         "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
@@ -37,7 +37,7 @@ const rotateEndpoint = endpoint({
   path: "/admin/v1/secret-key/rotate",
   summary: "Seals every stored secret with SECRET_KEY.",
   access: byAdministrator("admin"),
-  replies: succeedsWith({
+  replies: succeeding({
     resealed: Count("Secrets that were sealed with the previous key, or not at all."),
     unreadable: Count("Secrets that cannot be opened; they are left unchanged."),
   }),

@@ -1,11 +1,10 @@
 import Type from "typebox";
-import { named, OfWorkspace, OnlySuccess } from "../../base/values/schemas.ts";
+import { named, OfWorkspace, OnlySuccess, succeeding } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   byAnybody,
   endpoint,
-  succeedsWith,
   success,
 } from "../../http/endpoint.ts";
 import {
@@ -81,7 +80,7 @@ const applyEndpoint = endpoint({
       ],
     },
   ),
-  replies: succeedsWith({
+  replies: succeeding({
     changes: Type.Array(Change),
     notes: Type.Array(Type.String(), {
       description:
@@ -157,7 +156,7 @@ const exportEndpoint = endpoint({
   summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWorkspace,
-  replies: succeedsWith({
+  replies: succeeding({
     manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
     variables: Type.Array(Type.String(), {
       description: "The environment variables that it needs; the value of DOLLAR is $.",

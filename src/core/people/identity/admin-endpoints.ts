@@ -1,13 +1,8 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { OfWorkspace } from "../../base/values/schemas.ts";
+import { OfWorkspace, succeeding } from "../../base/values/schemas.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
-import {
-  byAdministratorOfWorkspace,
-  endpoint,
-  succeedsWith,
-  success,
-} from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { AuditQuery, readAudit } from "./read-audit.ts";
 
@@ -20,7 +15,7 @@ const auditEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: AuditQuery,
-  replies: succeedsWith({
+  replies: succeeding({
     entries: Type.Array(AuditEntryView),
     next_cursor: Type.Optional(Type.String()),
   }),

@@ -1,13 +1,8 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { Problem } from "../../base/problem.ts";
-import { OfWorkspace } from "../../base/values/schemas.ts";
-import {
-  byAdministratorOfWorkspace,
-  endpoint,
-  succeedsWith,
-  success,
-} from "../../http/endpoint.ts";
+import { OfWorkspace, succeeding } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { Joined, JoinedQuery, listJoined } from "./joined-spellings.ts";
@@ -23,7 +18,7 @@ const historyEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: HistoryQuery,
-  replies: succeedsWith({
+  replies: succeeding({
     changes: Type.Array(HistoryEntry),
     next_cursor: Type.Optional(Type.String()),
   }),
@@ -41,7 +36,7 @@ const eraseEmailStateEndpoint = endpoint({
   summary: "Erases the email state of an address and its history.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), email: Type.String() }),
-  replies: succeedsWith({ erased: Type.Boolean() }),
+  replies: succeeding({ erased: Type.Boolean() }),
 }).handledBy(async (services: PeopleServices, context, { params }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
@@ -57,7 +52,7 @@ const joinedEndpoint = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: JoinedQuery,
-  replies: succeedsWith({
+  replies: succeeding({
     spellings: Type.Array(Joined, { description: "In the order of the addresses." }),
     next_cursor: Type.Optional(Type.String()),
   }),

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { named, OnlySuccess } from "../../base/values/schemas.ts";
-import { endpoint, succeedsWith, success, withPermission } from "../../http/endpoint.ts";
+import { named, OnlySuccess, succeeding } from "../../base/values/schemas.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
@@ -53,7 +53,7 @@ const unsubscribesEndpoint = endpoint({
   summary: "Lists addresses that unsubscribed in a period.",
   access: withPermission("email.unsubscribe"),
   query: OrderedListQuery,
-  replies: succeedsWith({
+  replies: succeeding({
     emails: Type.Array(
       named("UnsubscribedAddress", { email: Type.String(), unsubscribed_at: Type.String() }),
     ),
@@ -72,7 +72,7 @@ const hardBouncesEndpoint = endpoint({
   summary: "Lists addresses that hard bounced in a period, newest first.",
   access: withPermission("email.hard_bounces"),
   query: ListQuery,
-  replies: succeedsWith({
+  replies: succeeding({
     emails: Type.Array(
       named("BouncedAddress", { email: Type.String(), hard_bounced_at: Type.String() }),
     ),

@@ -1,8 +1,9 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { EmailStateName } from "../../base/values/email-states.ts";
+import { succeeding } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
-import { endpoint, succeedsWith, success, withPermission } from "../../http/endpoint.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
@@ -129,7 +130,7 @@ const readStatusEndpoint = endpoint({
     email: Type.Optional(Type.Array(Type.String())),
     phone: Type.Optional(Type.Array(Type.String())),
   }),
-  replies: succeedsWith({
+  replies: succeeding({
     status: Type.Record(Type.String(), Type.Enum(["Subscribed", "Unsubscribed", "Unknown"])),
   }),
 }).handledBy(async (services: ReadServices, { workspace }, { query }) =>
@@ -149,7 +150,7 @@ const userStatusEndpoint = endpoint({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
     offset: Type.Optional(Type.Integer({ minimum: 0 })),
   }),
-  replies: succeedsWith({
+  replies: succeeding({
     users: Type.Array(UserGroups),
     total_count: Type.Integer({ minimum: 0 }),
   }),

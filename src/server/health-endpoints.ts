@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
-import Type from "typebox";
 import { Problem } from "../core/base/problem.ts";
-import { OnlySuccess, succeeding } from "../core/base/values/schemas.ts";
+import { OnlySuccess, succeeding, Text } from "../core/base/values/schemas.ts";
 import { FULL_VERSION } from "../core/base/version.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../core/database/database.ts";
 import type { DiskWatch } from "../core/database/disk-watch.ts";
@@ -41,7 +40,7 @@ const live = endpoint({
   access: byAnybody,
   isEssential: true,
   replies: succeeding({
-    version: Type.String({ description: "The version that runs.", examples: ["0.1.0"] }),
+    version: Text("The version that runs.", "0.1.0"),
   }),
 }).handledBy(async () => success({ version: FULL_VERSION }));
 

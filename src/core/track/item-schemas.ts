@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { Text } from "../base/values/schemas.ts";
 import {
   CustomAttribute,
   IdentifierMembers,
@@ -85,21 +86,16 @@ const Properties = Type.Optional(
   ),
 );
 
-const Time = Type.String({
-  minLength: 1,
-  description:
-    "When it happened: ISO 8601, or `yyyy-MM-dd'T'HH:mm:ss:SSSZ`. A future time becomes now.",
-  examples: ["2026-01-01T12:00:00Z"],
-});
+const Time = Text(
+  "When it happened: ISO 8601, or `yyyy-MM-dd'T'HH:mm:ss:SSSZ`. A future time becomes now.",
+  "2026-01-01T12:00:00Z",
+  { minLength: 1 },
+);
 
 const Occurrence = {
   ...IdentifierMembers,
   app_id: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description: "The app where it happened.",
-      examples: ["7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11"],
-    }),
+    Text("The app where it happened.", "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11", { maxLength: 255 }),
   ),
   time: Time,
   properties: Properties,
@@ -111,12 +107,7 @@ const Occurrence = {
 /** spec: Event object. */
 export const EventObject = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "The name of the event.",
-      examples: ["signed_up"],
-    }),
+    name: Text("The name of the event.", "signed_up", { minLength: 1, maxLength: 255 }),
     ...Occurrence,
   },
   {
@@ -140,12 +131,11 @@ export const PurchaseObject = Type.Object(
       description: "The product. Numbers are read as strings.",
       examples: ["tea-kettle"],
     }),
-    currency: Type.String({
-      minLength: 3,
-      maxLength: 3,
-      description: "An ISO 4217 code, in any case; a withdrawn one for purchases of its time.",
-      examples: ["EUR"],
-    }),
+    currency: Text(
+      "An ISO 4217 code, in any case; a withdrawn one for purchases of its time.",
+      "EUR",
+      { minLength: 3, maxLength: 3 },
+    ),
     price: Type.Number({
       description: "The price per unit; a negative price is a refund.",
       examples: [39.9],

@@ -15,13 +15,7 @@ const PATH = "/admin/v1/workspaces/:name/requests";
 const access = byAdministratorOfWorkspace("dev_console");
 
 const filter = {
-  status: Type.Optional(
-    Type.String({
-      pattern: "^[1-5](\\d\\d|xx)$",
-      description: "Such as 400, or 4xx.",
-      examples: ["4xx"],
-    }),
-  ),
+  status: Type.Optional(Text("Such as 400, or 4xx.", "4xx", { pattern: "^[1-5](\\d\\d|xx)$" })),
   key: Type.Optional(Text("The id or name of a key.", "backend", { maxLength: 255 })),
   user: Type.Optional(
     Text("The user that an item names; needs view_pii.", "ada", { maxLength: 997 }),

@@ -1,25 +1,22 @@
 import Type, { type Static } from "typebox";
 import { isObject } from "../../core/base/values/plain-json.ts";
-import { nullable, Text } from "../../core/base/values/schemas.ts";
+import { Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../core/base/verdicts.ts";
 import { isRefusal } from "../../core/http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
 
 /* The view of a kept request: the items of its body, each with the verdict from the response. */
 
-const Nullable = (description: string, example: string) =>
-  nullable(Type.String(), { description, examples: [example] });
-
 const LiveItem = Type.Object({
   index: Type.Integer({ description: "Its place in its list, from 0." }),
   kind: Text("The list with the item.", "events"),
   accepted: Type.Boolean({ description: "Whether it took effect." }),
-  code: Nullable("Why not.", "INVALID_TIME"),
-  message: Nullable(
+  code: TextOrNull("Why not.", "INVALID_TIME"),
+  message: TextOrNull(
     "The same as a sentence; null without view_pii.",
     "'time' must be a date in ISO 8601",
   ),
-  user: Nullable("The user that it names; null without view_pii.", "ada"),
+  user: TextOrNull("The user that it names; null without view_pii.", "ada"),
 });
 
 export const LiveRequest = Type.Object(
@@ -43,7 +40,7 @@ export const LiveRequest = Type.Object(
     ),
     items: Type.Array(LiveItem, { description: "At most 200; none if the body was too large." }),
     rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
-    code: Nullable("Why the request was refused as a whole.", "INVALID_LOCALE_ID"),
+    code: TextOrNull("Why the request was refused as a whole.", "INVALID_LOCALE_ID"),
     body: Type.Unknown({
       description: "The body; null without view_pii, and if it had more than 64 KB.",
     }),

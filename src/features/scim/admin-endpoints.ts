@@ -93,8 +93,7 @@ const MEMBERS = {
   permissions: Permissions,
 };
 
-const Time = (description: string) =>
-  Type.String({ description, examples: ["2026-01-01T12:00:00.000Z"] });
+const Time = (description: string) => Text(description, "2026-01-01T12:00:00.000Z");
 
 const Person = Type.Object(
   {

@@ -10,28 +10,23 @@ import {
 
 /* What a person signs in with, and where they are signed in, for themselves and for administrators. */
 
-export const Time = (description: string) =>
-  Type.String({ description, examples: ["2026-01-01T12:00:00.000Z"] });
+export const Time = (description: string) => Text(description, "2026-01-01T12:00:00.000Z");
 
 /** What a browser says of itself. */
 export const UserAgent = Type.Object({
   "user-agent": Type.Optional(
-    Type.String({
-      description: "The browser; its kind is shown in the list of sessions.",
-      examples: [
-        "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0",
-      ],
-    }),
+    Text(
+      "The browser; its kind is shown in the list of sessions.",
+      "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0",
+    ),
   ),
 });
 
 /** The beginning of a session's hash is enough to name it, and opens nothing. */
 const ID_LENGTH = 16;
 
-export const SessionId = Type.String({
+export const SessionId = Text("The id of the session.", "9f86d081884c7d65", {
   pattern: `^[0-9a-f]{${ID_LENGTH}}$`,
-  description: "The id of the session.",
-  examples: ["9f86d081884c7d65"],
 });
 
 const PasskeyId = Text("The id of the passkey.", "q83vEjRWeJA");

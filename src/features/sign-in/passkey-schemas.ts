@@ -4,12 +4,7 @@ import { Text } from "../../core/base/values/schemas.ts";
 /* Passkeys as browsers write them in JSON: https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON */
 
 const Bytes = (description: string, maxLength: number, example: string) =>
-  Type.String({
-    maxLength,
-    pattern: "^[A-Za-z0-9_-]*$",
-    description: `${description} In base64url.`,
-    examples: [example],
-  });
+  Text(`${description} In base64url.`, example, { maxLength, pattern: "^[A-Za-z0-9_-]*$" });
 
 const Id = Bytes("The id of the passkey.", 2_048, "q83vEjRWeJA");
 

@@ -8,8 +8,7 @@ import type { Session } from "../../core/base/context/person.ts";
 import { nullable, Text } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 
-const Time = (description: string) =>
-  Type.String({ description, examples: ["2026-01-01T13:00:00.000Z"] });
+const Time = (description: string) => Text(description, "2026-01-01T13:00:00.000Z");
 
 export const SessionView = Type.Object(
   {

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { refuseUnstorableText } from "../../core/base/values/plain-json.ts";
-import { Cursor, NullableText, named, TextOrNull } from "../../core/base/values/schemas.ts";
+import { Cursor, NullableText, named, Text, TextOrNull } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { isProfileId } from "../../core/people/profiles/identifiers.ts";
 import { selectMerged } from "../../core/people/profiles/merged-store.ts";
@@ -42,12 +42,11 @@ export const UsersQuery = Type.Object({
     }),
   ),
   filter: Type.Optional(
-    Type.String({
-      maxLength: 8_000,
-      description:
-        "A filter of segments, as JSON: only users who meet it. A page looks for them among at most about 10,000 users.",
-      examples: ['{"attribute": "country", "equals": "DE"}'],
-    }),
+    Text(
+      "A filter of segments, as JSON: only users who meet it. A page looks for them among at most about 10,000 users.",
+      '{"attribute": "country", "equals": "DE"}',
+      { maxLength: 8_000 },
+    ),
   ),
   segment_id: Type.Optional(
     Type.String({ maxLength: 64, description: "Instead of a filter: a segment of the workspace." }),

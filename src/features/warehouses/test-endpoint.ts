@@ -5,6 +5,7 @@ import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { isJsonObject, type JsonObject } from "../../core/base/values/plain-json.ts";
 import {
   ClosedObject,
+  IntegerOrNull,
   NullableText,
   named,
   nullable,
@@ -25,8 +26,7 @@ import { selectIntegration } from "./store.ts";
 import { isConnected, openIntegration } from "./stored-warehouse.ts";
 import { listSource, type Tested, type TestServices, testSource } from "./test-source.ts";
 
-const NullableCount = (description: string) =>
-  nullable(Type.Integer(), { description, examples: [120] });
+const NullableCount = (description: string) => IntegerOrNull(description, 120);
 
 /** The beginning of a payload that a caller sees. */
 const SHOWN_CHARACTERS = 500;
@@ -58,10 +58,7 @@ const OF_TEST = {
           identity: Type.Record(Type.String(), Type.String()),
           updated_at: Type.String(),
           payload_bytes: Type.Integer({ description: "The size of its payload.", examples: [130] }),
-          payload: nullable(Type.String(), {
-            description: "The first 500 characters of its payload.",
-            examples: ['{"first_name":"Ada"}'],
-          }),
+          payload: TextOrNull("The first 500 characters of its payload.", '{"first_name":"Ada"}'),
           item: nullable(Type.Record(Type.String(), Type.Unknown()), {
             description:
               "Its payload as an object, without the members after the 30th; a long value is the beginning of its text.",

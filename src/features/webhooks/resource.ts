@@ -76,12 +76,11 @@ const DeclaredWebhook = ClosedObject({
   name: Name,
   url: Url,
   secret: Type.Optional(
-    Type.String({
-      ...patterned(SECRET_PATTERN, "must be 'whsec_' and 24 to 64 bytes in base64"),
-      description:
-        "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
-      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    }),
+    Text(
+      "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
+      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      patterned(SECRET_PATTERN, "must be 'whsec_' and 24 to 64 bytes in base64"),
+    ),
   ),
   types: Type.Optional(Types),
   state: Type.Optional(State),

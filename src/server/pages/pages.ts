@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { RAPPORT } from "../../core/base/command.ts";
 import { packageRoot } from "../../core/base/package-root.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { Text } from "../../core/base/values/schemas.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
 import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import { sentencePage } from "../../core/http/sentence-page.ts";
@@ -33,17 +34,11 @@ const REVALIDATED = "no-cache";
 /** What a request for a file has besides its path. */
 export const OfFile = {
   params: Type.Object({
-    "*": Type.Optional(
-      Type.String({ description: "The rest of the path.", examples: ["guides/users"] }),
-    ),
+    "*": Type.Optional(Text("The rest of the path.", "guides/users")),
   }),
   headers: Type.Object({
-    "if-none-match": Type.Optional(
-      Type.String({ description: "The ETag of a copy: 304 if it is current.", examples: ['"x"'] }),
-    ),
-    "accept-encoding": Type.Optional(
-      Type.String({ description: "The codings that the caller reads.", examples: ["br, gzip"] }),
-    ),
+    "if-none-match": Type.Optional(Text("The ETag of a copy: 304 if it is current.", '"x"')),
+    "accept-encoding": Type.Optional(Text("The codings that the caller reads.", "br, gzip")),
   }),
   replies: { 200: Type.Undefined(), 304: Type.Undefined() },
 } as const;

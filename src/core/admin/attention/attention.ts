@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
-import { named, nullable } from "../../base/values/schemas.ts";
+import { named, nullable, Text, TextOrNull } from "../../base/values/schemas.ts";
 import type { Queryable } from "../../database/database.ts";
 
 /* Findings that need attention in a workspace: each feature reports its own. */
@@ -24,21 +24,17 @@ export const Finding = named("Finding", {
     { description: "What it is." },
   ),
   severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
-  subject: Type.String({
-    description: "The subject: an integration, a webhook, a key, or a code.",
-    examples: ["INVALID_TIME"],
-  }),
+  subject: Text("The subject: an integration, a webhook, a key, or a code.", "INVALID_TIME"),
   id: nullable(Type.String(), { description: "The id of the integration or webhook." }),
-  message: Type.String({
-    description: "The finding as a sentence.",
-    examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
-  }),
-  at: nullable(Type.String(), {
-    description:
-      "The time that it is about, in ISO 8601: since when a webhook fails, when a job is tried again, when a secret stops " +
+  message: Text(
+    "The finding as a sentence.",
+    "12 % of the items of the last hour were rejected, 40 with this code.",
+  ),
+  at: TextOrNull(
+    "The time that it is about, in ISO 8601: since when a webhook fails, when a job is tried again, when a secret stops " +
       "working. Null for other kinds.",
-    examples: ["2026-01-01T12:00:00.000Z"],
-  }),
+    "2026-01-01T12:00:00.000Z",
+  ),
 });
 
 export type Finding = Static<typeof Finding>;

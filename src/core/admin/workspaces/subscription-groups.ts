@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { ClosedObject } from "../../base/values/schemas.ts";
+import { ClosedObject, Text } from "../../base/values/schemas.ts";
 import { listedResource } from "./listed-resource.ts";
 import { ChannelName, DeclaredId, Name } from "./manifest.ts";
 import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./store.ts";
@@ -17,12 +17,11 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
     name: Name,
     channel: ChannelName,
     description: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 500,
-        description: "A description for subscribers, shown on the page where they choose.",
-        examples: ["News, once a month."],
-      }),
+      Text(
+        "A description for subscribers, shown on the page where they choose.",
+        "News, once a month.",
+        { minLength: 1, maxLength: 500 },
+      ),
     ),
   }),
   identity: "id",

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import { EMAIL_STATES } from "../../base/values/email-states.ts";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { NullableText, nullable, Text } from "../../base/values/schemas.ts";
 import type { ChangeType } from "./change.ts";
 
 /*
@@ -28,17 +28,14 @@ const change = <Types extends readonly ChangeType[], Fields extends TProperties>
   fields: Fields,
 ) =>
   Type.Object({
-    id: Type.String({
-      description: "Unique, and the same at every reading.",
-      examples: ["019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s"],
-    }),
+    id: Text("Unique, and the same at every reading.", "019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s"),
     type: Type.Enum(types, { description: "What has changed." }),
-    at: Type.String({ description: "When it was written: ISO 8601.", examples: [TIME] }),
+    at: Text("When it was written: ISO 8601.", TIME),
     ...fields,
   });
 
 const ACTIVITY = {
-  time: Type.String({ description: "When it happened: ISO 8601.", examples: [TIME] }),
+  time: Text("When it happened: ISO 8601.", TIME),
   properties: Type.Record(Type.String(), Type.Unknown()),
   app_id: NullableText,
 };
@@ -53,10 +50,7 @@ const ofStates = <States extends readonly string[]>(states: [...States]) => ({
       "The state since then; null if there is none any more, because a merge was undone.",
     examples: ["unsubscribed"],
   }),
-  source: Type.String({
-    description: "The call that set the state.",
-    examples: ["POST /email/status"],
-  }),
+  source: Text("The call that set the state.", "POST /email/status"),
 });
 
 const FORMS = [
@@ -118,10 +112,7 @@ const FORMS = [
   change(["export.finished"], {
     export_id: Type.String({ description: "The export.", format: "uuid" }),
     segment_id: Type.String(),
-    object_prefix: Type.String({
-      description: "The prefix of its objects' names.",
-      examples: ["exports/2026-01-31"],
-    }),
+    object_prefix: Text("The prefix of its objects' names.", "exports/2026-01-31"),
     status: Type.Enum(["success", "error"], { description: "How the export ended." }),
     files: count("Files that were written."),
     users: count("Users in them."),

@@ -3,7 +3,7 @@ import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
-import { OfWorkspace } from "../../base/values/schemas.ts";
+import { OfWorkspace, Text } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "./change.ts";
 import { ChangeView } from "./change-view.ts";
@@ -17,28 +17,24 @@ export const createChangeReaders = (): Slots => createSlots(2_000, 4_000);
 
 const query = Type.Object({
   cursor: Type.Optional(
-    Type.String({
-      maxLength: 512,
-      description: "That of the page before, or `beginning`. Without it: only changes from now on.",
-      examples: ["beginning"],
-    }),
+    Text(
+      "That of the page before, or `beginning`. Without it: only changes from now on.",
+      "beginning",
+      { maxLength: 512 },
+    ),
   ),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1_000, default: 1_000, description: "Changes at most." }),
   ),
   types: Type.Optional(
-    Type.String({
-      maxLength: 512,
-      description: "Only these types, separated by commas.",
-      examples: ["user.created,user.updated"],
-    }),
+    Text("Only these types, separated by commas.", "user.created,user.updated", { maxLength: 512 }),
   ),
   user: Type.Optional(
-    Type.String({
-      format: "uuid",
-      description: "Only changes of the user with this platform_id.",
-      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
-    }),
+    Text(
+      "Only changes of the user with this platform_id.",
+      "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+      { format: "uuid" },
+    ),
   ),
   wait_s: Type.Optional(
     Type.Integer({
@@ -53,10 +49,10 @@ const query = Type.Object({
 
 const page = Type.Object({
   changes: Type.Array(ChangeView, { description: "In commit order for each user." }),
-  cursor: Type.String({
-    description: "Where to continue. It is opaque, and works for as long as changes are kept.",
-    examples: ["c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"],
-  }),
+  cursor: Text(
+    "Where to continue. It is opaque, and works for as long as changes are kept.",
+    "c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
+  ),
   caught_up: Type.Boolean({ description: "Whether there is nothing more at present." }),
 });
 

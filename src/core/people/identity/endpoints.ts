@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { named, Success } from "../../base/values/schemas.ts";
+import { named, Success, Text } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { described, firstExample } from "../../http/described.ts";
 import { endpoint, withPermission } from "../../http/endpoint.ts";
@@ -38,10 +38,7 @@ const DRY_RUN = {
     }),
   ),
   cursor: Type.Optional(
-    Type.String({
-      description: "The `next_cursor` of a dry run whose results did not fit into one response.",
-      examples: ["12"],
-    }),
+    Text("The `next_cursor` of a dry run whose results did not fit into one response.", "12"),
   ),
 };
 

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { EMAIL_STATES } from "../../base/values/email-states.ts";
-import { ClosedObject, nullable } from "../../base/values/schemas.ts";
+import { ClosedObject, nullable, Text } from "../../base/values/schemas.ts";
 import type { StandardAttributeName } from "./standard-attributes.ts";
 
 /*
@@ -16,22 +16,18 @@ export const ExternalId = Type.Union([Type.String({ minLength: 1 }), Type.Number
   examples: ["ada"],
 });
 
-export const PlatformId = Type.String({
-  minLength: 1,
-  description: "The id that Rapport gave the profile.",
-  examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
-});
+export const PlatformId = Text(
+  "The id that Rapport gave the profile.",
+  "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+  { minLength: 1 },
+);
 
 const Name = Type.Union([Type.String({ minLength: 1 }), Type.Number()], {
   description: "The user's name under the label. Numbers are read as strings.",
   examples: ["visitor-4711"],
 });
 
-const Label = Type.String({
-  minLength: 1,
-  description: "What kind of alias it is.",
-  examples: ["web_visitor"],
-});
+const Label = Text("What kind of alias it is.", "web_visitor", { minLength: 1 });
 
 export const AliasMembers = { alias_name: Name, alias_label: Label };
 
@@ -40,18 +36,16 @@ export const UserAlias = Type.Object(AliasMembers, {
   description: "A second name of a user, unique within its label.",
 });
 
-export const EmailAddress = Type.String({
+export const EmailAddress = Text("An email address. Its case does not matter.", "ada@example.com", {
   maxLength: 254,
   format: "email",
-  description: "An email address. Its case does not matter.",
-  examples: ["ada@example.com"],
 });
 
-export const PhoneNumber = Type.String({
-  pattern: "^\\+?[^+]+$",
-  description: "A phone number with its country code, best in E.164.",
-  examples: ["+14155552671"],
-});
+export const PhoneNumber = Text(
+  "A phone number with its country code, best in E.164.",
+  "+14155552671",
+  { pattern: "^\\+?[^+]+$" },
+);
 
 /** Events and purchases name exactly one of these; attributes objects at most one of the first three. */
 export const IdentifierMembers = {
@@ -59,10 +53,8 @@ export const IdentifierMembers = {
   user_alias: Type.Optional(UserAlias),
   platform_id: Type.Optional(PlatformId),
   braze_id: Type.Optional(
-    Type.String({
+    Text("Another spelling of `platform_id`.", "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e", {
       minLength: 1,
-      description: "Another spelling of `platform_id`.",
-      examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
     }),
   ),
   email: Type.Optional(EmailAddress),
@@ -78,7 +70,7 @@ const orNull = (schema: TSchema): TSchema =>
   );
 
 const text = (description: string, example: string, maxLength = 255): TSchema =>
-  Type.String({ maxLength, description, examples: [example] });
+  Text(description, example, { maxLength });
 
 const state = (description: string): TSchema =>
   Type.Enum([...EMAIL_STATES], { description, examples: ["opted_in"] });
@@ -87,23 +79,15 @@ const flag = (description: string): TSchema => Type.Boolean({ description, examp
 
 const PushToken = ClosedObject(
   {
-    app_id: Type.String({
+    app_id: Text("An app of the workspace.", "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11", {
       minLength: 1,
       maxLength: 255,
-      description: "An app of the workspace.",
-      examples: ["7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11"],
     }),
-    token: Type.String({
-      minLength: 1,
-      description: "The push token, at most 4,096 bytes.",
-      examples: ["fcm:eXampleT0ken"],
-    }),
+    token: Text("The push token, at most 4,096 bytes.", "fcm:eXampleT0ken", { minLength: 1 }),
     device_id: Type.Optional(
-      Type.String({
+      Text("The device; without one Rapport assigns an id.", "device-0001", {
         minLength: 8,
         maxLength: 255,
-        description: "The device; without one Rapport assigns an id.",
-        examples: ["device-0001"],
       }),
     ),
   },

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { named, OnlySuccess, succeeding } from "../../base/values/schemas.ts";
+import { named, OnlySuccess, succeeding, Text } from "../../base/values/schemas.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
@@ -22,14 +22,8 @@ const Email = Type.Union([
 const Period = Type.Optional(
   Type.Object(
     {
-      from: Type.String({
-        description: "Included, in ISO 8601.",
-        examples: ["2026-01-01T00:00:00.000Z"],
-      }),
-      until: Type.String({
-        description: "Not included, in ISO 8601.",
-        examples: ["2026-02-01T00:00:00.000Z"],
-      }),
+      from: Text("Included, in ISO 8601.", "2026-01-01T00:00:00.000Z"),
+      until: Text("Not included, in ISO 8601.", "2026-02-01T00:00:00.000Z"),
     },
     {
       description:

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
+import { Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { listDatasets } from "./bigquery-tables.ts";
 import { type Opening, SourceFailed, sourceKind } from "./source.ts";
@@ -30,10 +31,8 @@ const NAMES =
   /^(?:(?<project>[a-z][a-z0-9:.-]{4,98}[a-z0-9])\.)?(?<dataset>[A-Za-z0-9_]{1,1024})\.(?<name>[\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]{1,1024})$/u;
 
 const connection = {
-  project: Type.String({
+  project: Text("The project that is billed, such as acme-analytics.", "acme-analytics", {
     pattern: "^[a-z][a-z0-9:.-]{1,98}[a-z0-9]$",
-    description: "The project that is billed, such as acme-analytics.",
-    examples: ["acme-analytics"],
   }),
   credentials: Type.Refine(
     Type.Union([Type.String({ maxLength: 16_384 }), Type.Record(Type.String(), Type.Unknown())], {

@@ -2,7 +2,7 @@ import { lstat, mkdtemp, opendir, readdir, realpath, rm, stat } from "node:fs/pr
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import Type from "typebox";
-import { patterned } from "../../../core/base/values/schemas.ts";
+import { patterned, Text } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { openFiles } from "./duckdb.ts";
 import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
@@ -40,13 +40,11 @@ export const filesSource = sourceKind({
   label: "Files in a folder",
   connection: {},
   limits: {
-    root: Type.String({
-      minLength: 1,
-      maxLength: 4_096,
-      ...patterned("^/", "must be an absolute path"),
-      description: "A folder of the server. Links in it that point elsewhere are not followed.",
-      examples: ["/srv/drops"],
-    }),
+    root: Text(
+      "A folder of the server. Links in it that point elsewhere are not followed.",
+      "/srv/drops",
+      { minLength: 1, maxLength: 4_096, ...patterned("^/", "must be an absolute path") },
+    ),
   },
   place: {
     url: Type.String({

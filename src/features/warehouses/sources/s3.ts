@@ -37,11 +37,7 @@ const connection = {
   }),
   secret_access_key: Type.String({ minLength: 1, maxLength: 255 }),
   region: Type.Optional(
-    Type.String({
-      pattern: "^[a-z0-9-]{1,64}$",
-      description: "The region of the bucket.",
-      examples: ["eu-central-1"],
-    }),
+    Text("The region of the bucket.", "eu-central-1", { pattern: "^[a-z0-9-]{1,64}$" }),
   ),
   endpoint: Type.Optional(
     Type.Refine(

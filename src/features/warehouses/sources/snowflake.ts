@@ -33,13 +33,11 @@ const NAME = '(?:[A-Za-z_][A-Za-z0-9_$]*|"(?:[^"\\u0000]|"")+")';
 const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
 
 const connection = {
-  account: Type.String({
+  account: Text("The account identifier, such as acme-analytics.", "acme-analytics", {
     ...patterned(
       "^[A-Za-z0-9][A-Za-z0-9._-]{0,253}$",
       "must be an account identifier, such as acme-analytics, and no address",
     ),
-    description: "The account identifier, such as acme-analytics.",
-    examples: ["acme-analytics"],
   }),
   user: Text("The user that reads.", "rapport_reader", { minLength: 1, maxLength: 255 }),
   private_key: Type.String({

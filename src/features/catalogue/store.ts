@@ -138,8 +138,8 @@ export const selectOccurrences = (
   workspaceId: number,
   name: string,
   wanted: readonly Latest[],
-): Promise<StoredOccurrence[]> =>
-  database.query(
+) =>
+  database.query<StoredOccurrence>(
     `select event_id as id, profile_id as "profileId", occurred_at as time, properties from events
      where ${OF_PROFILES} and occurred_at = any($4::timestamptz[]) and name = $5
      order by occurred_at desc, event_id desc limit $6`,

@@ -33,8 +33,8 @@ export const selectUsers = (
   { workspaceId, cut, borders }: Counting,
   after: string,
   limit: number,
-): Promise<CountedUser[]> =>
-  database.query(
+) =>
+  database.query<CountedUser>(
     `select profile_id as id, width_bucket(created_at, $4::timestamptz[]) as place,
        email is not null as "hasEmail", phone is not null as "hasPhone"
      from profiles where workspace_id = $1 and profile_id > $2 and profile_id < $5::uuid
@@ -58,12 +58,8 @@ const ofActivity = ({ workspaceId, cut, borders }: Counting, ids: readonly strin
 
 const PLACE = "width_bucket(occurred_at, $4::timestamptz[])";
 
-export const countEvents = (
-  database: Queryable,
-  counting: Counting,
-  ids: readonly string[],
-): Promise<PlacedCount[]> =>
-  database.query(
+export const countEvents = (database: Queryable, counting: Counting, ids: readonly string[]) =>
+  database.query<PlacedCount>(
     `select ${PLACE} as place, name, count(*)::int as seen from events
      where ${OF_PROFILES} and occurred_at >= $6 and event_id < $5::uuid group by 1, 2`,
     ofActivity(counting, ids),
@@ -106,8 +102,8 @@ export const countGroupStates = (
   database: Queryable,
   { workspaceId, cut }: Counting,
   ids: readonly string[],
-): Promise<StateCount[]> =>
-  database.query(
+) =>
+  database.query<StateCount>(
     `select group_id as name, case when changed_at < $4 then state else (
          select h.state from group_state_changes h
          where h.workspace_id = s.workspace_id and h.bucket = s.bucket and h.profile_id = s.profile_id

@@ -14,8 +14,8 @@ export interface Recount {
 
 const RECOUNT = `workspace_id as "workspaceId", cut, counted, time_zone as zone, changes_until as "changesUntil", revision`;
 
-export const selectRecounts = (database: Queryable): Promise<Recount[]> =>
-  database.query(`select ${RECOUNT} from customer_recounts`);
+export const selectRecounts = (database: Queryable) =>
+  database.query<Recount>(`select ${RECOUNT} from customer_recounts`);
 
 export async function selectRecount(database: Queryable, workspaceId: number) {
   const [row] = await database.query<Recount>(
@@ -180,12 +180,8 @@ export async function upsertActivity(
   );
 }
 
-export const selectActivity = (
-  database: Queryable,
-  workspaceId: number,
-  since: number,
-): Promise<Activity[]> =>
-  database.query(
+export const selectActivity = (database: Queryable, workspaceId: number, since: number) =>
+  database.query<Activity>(
     `select day, in_1 as "in1", in_7 as "in7", in_30 as "in30" from customer_activity
      where workspace_id = $1 and day >= $2 order by day`,
     [workspaceId, since],
@@ -201,8 +197,8 @@ export const selectByDay = (
   workspaceId: number,
   since: number,
   optIns: readonly string[],
-): Promise<Count[]> =>
-  database.query(
+) =>
+  database.query<Count>(
     `select day, kind, name, sum(seen)::bigint as seen, sum(amount)::text as amount from customer_counts
      where workspace_id = $1 and (day = 0 or day >= $2)
        and (kind in ('revenue', 'new', 'users', 'address', 'state')

@@ -116,12 +116,8 @@ export const selectSizes = (
   );
 
 /** The recorded sizes of all segments from a day on, in the order of days. */
-export const selectSizesSince = (
-  database: Queryable,
-  workspaceId: number,
-  since: string,
-): Promise<(SizeOfDay & { readonly id: string })[]> =>
-  database.query(
+export const selectSizesSince = (database: Queryable, workspaceId: number, since: string) =>
+  database.query<SizeOfDay & { readonly id: string }>(
     `select segment_id as id, to_char(day, 'YYYY-MM-DD') as day, size from segment_sizes
      where workspace_id = $1 and day >= $2::date order by segment_id, day`,
     [workspaceId, since],

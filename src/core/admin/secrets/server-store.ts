@@ -43,10 +43,8 @@ export const deleteServer = (database: Queryable, id: string) =>
   database.execute("delete from running_servers where server_id = $1", [id]);
 
 /** Those that run, by name, and how many seconds ago each was seen. */
-export const selectServers = (
-  database: Queryable,
-): Promise<(ServerRow & { readonly seenSeconds: number })[]> =>
-  database.query(
+export const selectServers = (database: Queryable) =>
+  database.query<ServerRow & { readonly seenSeconds: number }>(
     `select server_id as id, name, version, key_ids as "keyIds",
        extract(epoch from now() - seen_at)::int as "seenSeconds" from running_servers
      where seen_at > now() - make_interval(secs => $1) order by name`,

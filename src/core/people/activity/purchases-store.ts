@@ -1,6 +1,7 @@
 import { jsonOf } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
 import type { Occurrence, PurchaseDetails } from "../profiles/written.ts";
 import type { Of, PurchaseSummary, RecentPurchases, Window } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
@@ -142,13 +143,7 @@ export const selectRecentPurchases = (
        on occurred_at >= since
      where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($5::smallint[])
      group by profile_id, product_id, currency, days order by product_id, currency, days`,
-    [
-      workspaceId,
-      profileIds,
-      windows.map((window) => window.days),
-      windows.map((window) => window.since),
-      bucketsOfIds(profileIds).all,
-    ],
+    [workspaceId, profileIds, ...listsOf(windows, "days", "since"), bucketsOfIds(profileIds).all],
   );
 
 /** Sets the summaries of purchases. At most one row for each profile, product and currency. */

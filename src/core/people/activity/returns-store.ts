@@ -125,8 +125,8 @@ export const selectEventDates = (
   profileId: string,
   origins: readonly string[],
   names: readonly string[],
-): Promise<(Dates & { readonly name: string })[]> =>
-  database.query(
+) =>
+  database.query<Dates & { readonly name: string }>(
     `select name, min(occurred_at) as "firstAt", max(occurred_at) as "lastAt" from events
      where workspace_id = $1 and profile_id = $2::uuid and bucket = $3::smallint and name = any($4::text[])
        and (origin_id is null or origin_id <> all($5::uuid[]))

@@ -245,8 +245,8 @@ export const selectBatchesAbout = (
     before,
     limit,
   }: { bucket: number; tags: readonly number[]; before: number; limit: number },
-): Promise<(BatchPlace & { body: string })[]> =>
-  database.query(
+) =>
+  database.query<BatchPlace & { body: string }>(
     `select ${PLACE}, body from change_batches
      where workspace_id = $1 and bucket = $2::smallint and position < $3 and people && $4::int[]
      order by position desc limit $5`,

@@ -271,8 +271,8 @@ export const selectRecordsAfter = (
     readonly patterns: readonly string[];
     readonly limit: number;
   },
-): Promise<(FoundRecord & { readonly isNamed: boolean })[]> =>
-  database.query(
+) =>
+  database.query<FoundRecord & { readonly isNamed: boolean }>(
     `select merge_id as "mergeId", bucket, r.body::json->'merged'->>'id' as "mergedId",
        coalesce(r.body::json->>'extent' = 'tokens_and_messages', false) as "isPartial",
        coalesce($5::text[] <> '{}' and exists (

@@ -165,8 +165,8 @@ export const selectLaterMerges = (
     afterId,
     limit,
   }: { readonly keptId: string; readonly afterId: string; readonly limit: number },
-): Promise<{ readonly id: string }[]> =>
-  database.query(
+) =>
+  database.query<{ readonly id: string }>(
     `select audit_id as id from identity_audit
      where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and audit_id > $4::uuid
        and recorded and undone_at is null

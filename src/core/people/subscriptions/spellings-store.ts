@@ -1,6 +1,7 @@
 import type { EmailState } from "../../base/values/email-states.ts";
 import { bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
 import { type AddressRow, hasForm, NO_ID } from "../profiles/spellings-store.ts";
 
 /* Rows by address, for the migration that gives every address its form. */
@@ -78,10 +79,7 @@ export async function replaceStates(
     [
       workspaceId,
       emails,
-      states.map(({ state }) => state),
-      states.map(({ setAt }) => setAt),
-      states.map(({ previous }) => previous),
-      states.map(({ spelling }) => spelling),
+      ...listsOf(states, "state", "setAt", "previous", "spelling"),
       buckets.each,
       buckets.all,
     ],

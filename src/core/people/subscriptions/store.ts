@@ -7,6 +7,7 @@ import {
   ofProfiles,
 } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
 
@@ -154,9 +155,7 @@ export async function insertDatedGroupStates(
     [
       workspaceId,
       uuids(profileIds),
-      states.map((row) => row.groupId),
-      states.map((row) => row.state),
-      states.map((row) => row.changedAt),
+      ...listsOf(states, "groupId", "state", "changedAt"),
       buckets.each,
       buckets.all,
     ],

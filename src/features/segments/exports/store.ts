@@ -89,8 +89,8 @@ export interface RunningExport {
   readonly isWriting: boolean;
 }
 
-export const selectRunning = (tx: Queryable, now: Date): Promise<RunningExport[]> =>
-  tx.query(
+export const selectRunning = (tx: Queryable, now: Date) =>
+  tx.query<RunningExport>(
     `select workspace_id as "workspaceId", segment_id as "segmentId",
        written_to is not null as "isWriting" from segment_exports
      where is_running and expires_at > $1`,

@@ -197,105 +197,74 @@ export interface DatedEmailStateRow extends SpelledState {
   readonly setAt: number;
 }
 
-/**
- * Sets the state of addresses, even over states that were set later: the last transaction decides.
- * At most one row for each.
- *
- * @returns the rows that were new or different; the others are unchanged.
- */
-export async function upsertEmailStates(
+/** At most one row for each address. @returns the rows that the statement returns. */
+type SetEmailStates = (
   tx: Transaction,
   workspaceId: number,
   states: readonly DatedEmailStateRow[],
-) {
-  if (states.length === 0) return [];
-  return tx.query<ChangedEmailState>(
-    `${INSERT_DATED_STATES}
-     on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at),
-         previous = email_states.state
-       where email_states.state <> excluded.state
-     returning email, state, previous as before`,
-    datedParameters(workspaceId, states),
-  );
-}
+) => Promise<ChangedEmailState[]>;
 
-/** The same with their times, even if the state is already stored. */
-export async function writeEmailStates(
-  tx: Transaction,
-  workspaceId: number,
-  states: readonly DatedEmailStateRow[],
-): Promise<void> {
-  if (states.length === 0) return;
-  await tx.query(
-    `${INSERT_DATED_STATES}
-     on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at),
-         previous = email_states.state`,
-    datedParameters(workspaceId, states),
-  );
-}
-
-/**
- * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
- * stays. At most one row for each address.
- *
- * @returns the rows that were new or different.
- */
-export async function upsertLinkedEmailStates(
-  tx: Transaction,
-  workspaceId: number,
-  states: readonly DatedEmailStateRow[],
-) {
-  if (states.length === 0) return [];
-  return tx.query<ChangedEmailState>(
-    `${INSERT_DATED_STATES}
-     on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = excluded.set_at, previous = email_states.state
-       where email_states.state <> excluded.state
-         and (excluded.set_at, excluded.state = 'unsubscribed')
-           > (email_states.set_at, email_states.state = 'unsubscribed')
-     returning email, state, previous as before`,
-    datedParameters(workspaceId, states),
-  );
-}
-
-/** Records that refusals which are stored were repeated. At most one row for each address. */
-export async function repeatRefusals(
-  tx: Transaction,
-  workspaceId: number,
-  refusals: readonly DatedEmailStateRow[],
-): Promise<void> {
-  if (refusals.length === 0) return;
-  await tx.query(
-    `${INSERT_DATED_STATES}
-     on conflict (workspace_id, email, bucket) do update set set_at = excluded.set_at
-       where email_states.state = excluded.state and email_states.set_at < excluded.set_at`,
-    datedParameters(workspaceId, refusals),
-  );
-}
-
-const INSERT_DATED_STATES = `insert into email_states
+/** @param update what is done with an address that has a state. */
+function setterOfStates(update: string): SetEmailStates {
+  const sql = `insert into email_states
        (workspace_id, bucket, email, spelling, state, set_at, previous)
      select $1, bucket, email, spelling, state, set_at, null
      from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[], $7::text[])
        as new (email, state, set_at, bucket, spelling) using (bucket)
      where bucket = any($6::smallint[])
-     order by email collate "C"`;
-
-function datedParameters(workspaceId: number, states: readonly DatedEmailStateRow[]) {
-  const emails = states.map((row) => row.email);
-  const buckets = bucketsOfValues(workspaceId, emails);
-  return [
-    workspaceId,
-    emails,
-    states.map((row) => row.state),
-    timestamps(states.map((row) => row.setAt)),
-    buckets.each,
-    buckets.all,
-    states.map((row) => row.spelling),
-  ];
+     order by email collate "C"
+     on conflict (workspace_id, email, bucket) do update ${update}`;
+  return async (tx, workspaceId, states) => {
+    if (states.length === 0) return [];
+    const emails = states.map((row) => row.email);
+    const buckets = bucketsOfValues(workspaceId, emails);
+    return tx.query<ChangedEmailState>(sql, [
+      workspaceId,
+      emails,
+      states.map((row) => row.state),
+      timestamps(states.map((row) => row.setAt)),
+      buckets.each,
+      buckets.all,
+      states.map((row) => row.spelling),
+    ]);
+  };
 }
+
+const OVER_ALL = `set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at),
+       previous = email_states.state`;
+
+/**
+ * Sets the state of addresses, even over states that were set later: the last transaction decides.
+ *
+ * @returns the rows that were new or different; the others are unchanged.
+ */
+export const upsertEmailStates = setterOfStates(
+  `${OVER_ALL} where email_states.state <> excluded.state
+   returning email, state, previous as before`,
+);
+
+/** The same with their times, even if the state is already stored. @returns nothing. */
+export const writeEmailStates = setterOfStates(OVER_ALL);
+
+/**
+ * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
+ * stays.
+ *
+ * @returns the rows that were new or different.
+ */
+export const upsertLinkedEmailStates = setterOfStates(
+  `set state = excluded.state, set_at = excluded.set_at, previous = email_states.state
+   where email_states.state <> excluded.state
+     and (excluded.set_at, excluded.state = 'unsubscribed')
+       > (email_states.set_at, email_states.state = 'unsubscribed')
+   returning email, state, previous as before`,
+);
+
+/** Records that refusals which are stored were repeated. @returns nothing. */
+export const repeatRefusals = setterOfStates(
+  `set set_at = excluded.set_at
+   where email_states.state = excluded.state and email_states.set_at < excluded.set_at`,
+);
 
 /** Removes the state of addresses. @returns the addresses that had one. */
 export async function deleteEmailStates(

@@ -140,13 +140,8 @@ export async function holdJob(
 }
 
 /** @returns whether the holder still had it. */
-export async function finishJob(tx: Transaction, holder: string, id: string): Promise<boolean> {
-  const rows = await tx.query("delete from jobs where job_id = $2 and holder = $1 returning 1", [
-    holder,
-    id,
-  ]);
-  return rows.length > 0;
-}
+export const finishJob = async (tx: Transaction, holder: string, id: string) =>
+  (await tx.execute("delete from jobs where job_id = $2 and holder = $1", [holder, id])) > 0;
 
 export interface Release {
   readonly runAt: Date;

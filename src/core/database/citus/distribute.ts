@@ -79,7 +79,5 @@ export async function readDistributed(
   return { tables: row?.tables ?? 0, shards: row?.shards || 1 };
 }
 
-export async function isCitus(tx: Queryable): Promise<boolean> {
-  const rows = await tx.query("select 1 from pg_extension where extname = 'citus'");
-  return rows.length > 0;
-}
+export const isCitus = async (tx: Queryable) =>
+  (await tx.query("select 1 from pg_extension where extname = 'citus'")).length > 0;

@@ -98,6 +98,15 @@ const ofRecord = (workspaceId: number, { mergeId, keptId }: RecordPlace) => [
   bucketOfId(keptId),
 ];
 
+const OF_RECORDS =
+  "workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[])";
+
+const ofRecords = (workspaceId: number, places: readonly RecordPlace[]) => [
+  workspaceId,
+  places.map(({ mergeId }) => mergeId),
+  bucketsOfIds(places.map(({ keptId }) => keptId)).all,
+];
+
 export interface StoredRecord {
   readonly mergeId: string;
   readonly ended: "deleted" | "erased" | null;
@@ -116,12 +125,8 @@ export async function selectRecords(
   if (places.length === 0) return [];
   const rows = await database.query<Raw>(
     `select merge_id as "mergeId", ended, piece, body from merge_records
-     where workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[]) and piece <= 0`,
-    [
-      workspaceId,
-      places.map(({ mergeId }) => mergeId),
-      bucketsOfIds(places.map(({ keptId }) => keptId)).all,
-    ],
+     where ${OF_RECORDS} and piece <= 0`,
+    ofRecords(workspaceId, places),
   );
   const late = new Map(
     rows.flatMap(({ mergeId, piece, body }) =>
@@ -143,13 +148,9 @@ export async function selectRecordBytes(
   if (places.length === 0) return new Map();
   const rows = await database.query<{ id: string; bytes: number }>(
     `select merge_id as id, sum(octet_length(body))::bigint as bytes from merge_records
-     where workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[]) and piece <= 0
+     where ${OF_RECORDS} and piece <= 0
        and body is not null group by merge_id`,
-    [
-      workspaceId,
-      places.map(({ mergeId }) => mergeId),
-      bucketsOfIds(places.map(({ keptId }) => keptId)).all,
-    ],
+    ofRecords(workspaceId, places),
   );
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
@@ -237,10 +238,9 @@ export async function emptyRecords(
     records.map(({ mergeId }) => mergeId),
     [...new Set(records.map(({ bucket }) => bucket))],
   ];
-  const these = "workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[])";
-  await tx.query(`delete from merge_records where ${these} and piece <> 0`, parameters);
+  await tx.query(`delete from merge_records where ${OF_RECORDS} and piece <> 0`, parameters);
   await tx.query(
-    `update merge_records set body = null, ended = coalesce(ended, $4) where ${these}`,
+    `update merge_records set body = null, ended = coalesce(ended, $4) where ${OF_RECORDS}`,
     [...parameters, ended],
   );
 }

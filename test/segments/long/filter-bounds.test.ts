@@ -8,6 +8,7 @@ import type { Queryable } from "../../../src/core/database/database.ts";
 import { readFilter } from "../../../src/features/segments/filter.ts";
 import { countMembersOfEach, readMembers } from "../../../src/features/segments/members.ts";
 import { BEFORE_ALL } from "../../../src/features/segments/members-store.ts";
+import { columnsOf } from "../../../src/features/segments/sql.ts";
 import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
 import { ask, declare, membersOf, succeeds } from "../../segment-calls.ts";
 import { until } from "../../until.ts";
@@ -148,6 +149,29 @@ describe("the statements for a filter", () => {
       at_most: index,
     })),
   };
+
+  test("compute a value that several conditions test once for each user", {
+    skip:
+      server.database.commitsInParts === true && "a cluster cannot look at other tables behind it",
+  }, async () => {
+    const columns = columnsOf("p");
+    const value = columns.once("pg_temp.computed(p.n)");
+    const users = columns.around("select n from generate_series(1, 3) as n");
+    const undone = new Error("Nothing of this stays.");
+    const work = server.database.transaction(async (tx) => {
+      await tx.query("create temporary sequence computations");
+      await tx.query(`create function pg_temp.computed(n int) returns int immutable language plpgsql
+        as 'begin perform nextval(''computations''); return n; end'`);
+      const found = await tx.query(`select from ${users} where ${value} > 0 and ${value} < 9`);
+      assert.equal(found.length, 3);
+      const [row] = await tx.query<{ times: unknown }>(
+        "select last_value as times from computations",
+      );
+      assert.equal(Number(row?.times), 3);
+      throw undone;
+    });
+    await assert.rejects(work, undone);
+  });
 
   test("have less than 256 KB of text and 10,000 parameters, however a filter uses its bounds", async () => {
     for (const [kind, filter] of Object.entries(LARGEST)) {

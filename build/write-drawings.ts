@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import { packageRoot } from "../src/core/base/package-root.ts";
 
 /*
- * Writes the drawings of ARCHITECTURE.md: each text in docs/drawings/ as an SVG beside it. The first lines of each text
- * describe its language: boxes on a grid, or columns with calls between them.
+ * Writes the drawings of ARCHITECTURE.md and docs/performance.md: each text in docs/drawings/ as an SVG beside it. The first
+ * lines of each text describe its language: boxes on a grid, columns with calls between them, or bars.
  */
 
 export const DRAWINGS = join(packageRoot(), "docs", "drawings");
@@ -25,6 +25,7 @@ export const drawings = (): ReadonlyMap<string, string> =>
 export function draw(text: string): string {
   const title = /^# (.*?)\./.exec(text)?.[1] ?? "";
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  if (lines.some((line) => line.startsWith("bar "))) return drawBars(title, lines);
   return lines.some((line) => line.startsWith("who "))
     ? drawCalls(title, lines)
     : drawParts(title, lines);
@@ -175,6 +176,31 @@ function drawCalls(title: string, lines: readonly string[]): string {
     ...heads,
     ...steps,
   ]);
+}
+
+// --- Bars ---
+
+const BAR = { label: 300, width: 380, height: 24, step: 34 };
+
+function drawBars(title: string, lines: readonly string[]): string {
+  const bars = lines.map((line) => {
+    const [, value, label = ""] = /^bar (\d+(?:\.\d+)?) (.*)$/.exec(line) ?? [];
+    if (value === undefined) throw unknown(line);
+    return { value, label };
+  });
+  const most = Math.max(...bars.map(({ value }) => Number(value)));
+  const shapes = bars.map(({ value, label }, index) => {
+    const y = MARGIN + 30 + index * BAR.step;
+    const width = Math.round((Number(value) / most) * BAR.width);
+    return [
+      `<text x="${BAR.label - 10}" y="${y + 16}" text-anchor="end">${escaped(label)}</text>`,
+      `<rect class="box" x="${BAR.label}" y="${y}" width="${width}" height="${BAR.height}" rx="3"/>`,
+      words(BAR.label + width + 24, y + 16, value),
+    ].join("");
+  });
+  const width = BAR.label + BAR.width + 60;
+  const head = words(width / 2, MARGIN + 6, title);
+  return page(title, width, 2 * MARGIN + 30 + bars.length * BAR.step, [head, ...shapes]);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

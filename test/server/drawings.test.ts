@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { DRAWINGS, draw, drawings } from "../../build/write-drawings.ts";
 
-describe("the drawings of the architecture", () => {
+describe("the drawings of the documents", () => {
   test("each drawing is what its text says", () => {
     const all = drawings();
     assert.ok(all.size > 1);
@@ -18,7 +18,13 @@ describe("the drawings of the architecture", () => {
   });
 
   test("a line that is none of a drawing, or names no box and no column, is refused", () => {
-    for (const text of ["boxes a 1,1 A", "box a 1,1 A\narrow a -> b", "who a A\na -> b call"]) {
+    const texts = [
+      "boxes a 1,1 A",
+      "box a 1,1 A\narrow a -> b",
+      "who a A\na -> b call",
+      "bar b label",
+    ];
+    for (const text of texts) {
       assert.throws(() => draw(text), /Not a line of a drawing/, text);
     }
   });

@@ -4,8 +4,12 @@ import { commitError } from "../lost-node.ts";
 /** The warning of a coordinator that lost a node in the second phase of a commit; it then reports a success. */
 const LEFT_BEHIND = /^failed to commit transaction on /;
 
-/** Each part of a commit in two phases has one until the coordinator has seen that its node has committed. */
-const RECORDS = "select gid from pg_dist_transaction";
+/** A transaction that begins after those whose commit is looked at. */
+const MARK = "select pg_current_xact_id()::xid::text as mark";
+
+/** Each part of a commit in two phases has a record until the coordinator has seen that its node has committed. */
+const isLeftBefore = (mark: string) =>
+  `select exists (select 1 from pg_dist_transaction where age(xmin) > age('${mark}'::xid)) as "isLeft"`;
 
 const LOOK_EVERY_MS = 50;
 
@@ -30,15 +34,28 @@ export function createSecondPhase(ask: (sql: string) => Promise<readonly unknown
 
   async function complete(): Promise<void> {
     const giveUpAt = performance.now() + PATIENCE_MS;
-    const committed = new Set((await ask(RECORDS)).map(gidOf));
+    const [first] = (await ask(MARK)) as [{ mark: string }];
     for (;;) {
       // Only its owner may ask for this; others wait for the next regular one.
       await ask("select recover_prepared_transactions()").catch(() => {});
-      const records = await ask(RECORDS);
-      if (!records.some((record) => committed.has(gidOf(record)))) return;
+      const [found] = (await ask(isLeftBefore(first.mark))) as [{ isLeft: boolean }];
+      if (!found.isLeft) return;
       if (performance.now() > giveUpAt) throw commitError(new Error(INCOMPLETE));
       await sleep(LOOK_EVERY_MS);
     }
+  }
+
+  // One look at a time, for all commits that were made before it began.
+  let looking = Promise.resolve();
+  let waiting: Promise<void> | undefined;
+  function completeTogether(): Promise<void> {
+    waiting ??= looking.then(() => {
+      waiting = undefined;
+      const look = complete();
+      looking = look.catch(() => {});
+      return look;
+    });
+    return waiting;
   }
 
   return {
@@ -53,7 +70,7 @@ export function createSecondPhase(ask: (sql: string) => Promise<readonly unknown
     async completed<Result>(response: Promise<Result>): Promise<Result> {
       const before = warnings;
       const result = await response;
-      if (warnings !== before) await complete();
+      if (warnings !== before) await completeTogether();
       return result;
     },
   };
@@ -62,5 +79,3 @@ export function createSecondPhase(ask: (sql: string) => Promise<readonly unknown
 export type SecondPhase = ReturnType<typeof createSecondPhase>;
 
 const INCOMPLETE = "The transaction is committed on some nodes and not yet on all.";
-
-const gidOf = (row: unknown): string => (row as { gid: string }).gid;

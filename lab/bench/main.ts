@@ -135,6 +135,11 @@ program
   .addOption(new Option("--workloads <names...>", "what is sent").choices(GUARDED).default(GUARDED))
   .option("--users <count>", "how many users there are before it begins", count, 100_000)
   .option("--seconds <count>", "how long each server is measured with each workload", count, 24)
+  .option(
+    "--connections <count>",
+    "how many requests are under way (default: the workload's)",
+    count,
+  )
   .option("--rounds <count>", "in how many turns", count, 6)
   .option("--limit <ratio>", "the ratio of processor time above which it fails", Number, 1.1)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")

@@ -40,6 +40,8 @@ export interface GuardOptions {
   readonly seconds: number;
   readonly rounds: number;
   readonly workloads: readonly string[];
+  /** How many requests are under way; without it as many as each workload says. */
+  readonly connections?: number;
   readonly databaseUrl: string | undefined;
   /** The ratio of processor time above which it fails. */
   readonly limit: number;
@@ -64,7 +66,9 @@ const WARM_UP_BODIES = 0.1;
 const QUIET_POSTGRES = { autovacuum: "off" };
 
 export async function runGuard(commit: string | undefined, options: GuardOptions): Promise<void> {
-  const workloads = GUARDED.filter((name) => options.workloads.includes(name)).map(workloadNamed);
+  const workloads = GUARDED.filter((name) => options.workloads.includes(name))
+    .map(workloadNamed)
+    .map((each) => ({ ...each, ...(options.connections && { connections: options.connections }) }));
   await inFolder(async (folder, cleanUp) => {
     const other = buildCommit(commit, folder, cleanUp);
     const results: GuardResult[] = [];

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../harness.ts";
-import { assertRefused, declare, PATCH_SCHEMA, scimClient, USER_SCHEMA } from "../scim-client.ts";
+import { startOwnServer } from "../../harness.ts";
+import {
+  assertRefused,
+  declare,
+  PATCH_SCHEMA,
+  scimClient,
+  USER_SCHEMA,
+} from "../../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

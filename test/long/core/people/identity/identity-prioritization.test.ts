@@ -1,7 +1,6 @@
 /* How an address that several users share names one of them, in merge, identify and delete. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   alias,
   byAlias,
@@ -16,7 +15,8 @@ import {
   remove,
   skips,
   succeeds,
-} from "./identity-calls.ts";
+} from "../../../../core/people/identity/identity-calls.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../../harness.ts";
 
 const server = await startServer();
 

@@ -1,11 +1,11 @@
 /* Sign-in through an OpenID Connect provider: who is signed in, as which user, and for how long. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
-import { continueSession, type SignedIn } from "../dashboard-users/signed-in.ts";
-import { freePort } from "../free-port.ts";
-import { startOwnServer } from "../harness.ts";
-import { declare, scimClient } from "../scim-client.ts";
+import { startProvider, visit } from "../../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../../dashboard-users/signed-in.ts";
+import { freePort } from "../../free-port.ts";
+import { startOwnServer } from "../../harness.ts";
+import { declare, scimClient } from "../../scim-client.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -2,20 +2,20 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { enqueue } from "../../../../src/core/admin/jobs/queue.ts";
-import { readNextTimes } from "../../../../src/core/admin/jobs/schedule.ts";
-import { RETENTION_JOB } from "../../../../src/core/admin/retention/retention.ts";
-import { findWorkspace } from "../../../../src/core/admin/workspaces/find-workspace.ts";
-import { systemClock } from "../../../../src/core/base/clock.ts";
-import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
+import { enqueue } from "../../../../../src/core/admin/jobs/queue.ts";
+import { readNextTimes } from "../../../../../src/core/admin/jobs/schedule.ts";
+import { RETENTION_JOB } from "../../../../../src/core/admin/retention/retention.ts";
+import { findWorkspace } from "../../../../../src/core/admin/workspaces/find-workspace.ts";
+import { systemClock } from "../../../../../src/core/base/clock.ts";
+import { createMetrics } from "../../../../../src/core/base/observe/metrics.ts";
 import {
   insertLogEntries,
   selectLogBeyond,
-} from "../../../../src/features/warehouses/progress-store.ts";
-import { SWEEPERS } from "../../../../src/server/assembled.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { post } from "../../../system/child-server.ts";
-import { until } from "../../../until.ts";
+} from "../../../../../src/features/warehouses/progress-store.ts";
+import { SWEEPERS } from "../../../../../src/server/assembled.ts";
+import { startOwnServer } from "../../../../harness.ts";
+import { post } from "../../../../system/child-server.ts";
+import { until } from "../../../../until.ts";
 
 const { url, adminToken, database } = await startOwnServer();
 const get = async (path: string): Promise<any> => {

@@ -1,8 +1,8 @@
 /* Links to pages: one click in a mail program, the person whose page a link opens, and its language. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { linkOf, readLink } from "../../src/features/preference-centers/link.ts";
-import { ALERTS, NEWSLETTER, startOwnServer, startServer, type TestServer } from "../harness.ts";
+import { linkOf, readLink } from "../../../src/features/preference-centers/link.ts";
+import { ALERTS, NEWSLETTER, startOwnServer, startServer, type TestServer } from "../../harness.ts";
 import {
   createCenter,
   emailStateOf,
@@ -15,7 +15,7 @@ import {
   stateOf,
   submit,
   textIn,
-} from "../preference-center-calls.ts";
+} from "../../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,12 +1,12 @@
 /* Limits on the work of one object of a track request, and on the size of a profile. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { changeObjects } from "../../../src/core/people/profiles/attribute-rules/change-objects.ts";
+import { changeObjects } from "../../../../src/core/people/profiles/attribute-rules/change-objects.ts";
 import {
   budgetsOfItem,
   startRequestWork,
-} from "../../../src/core/people/profiles/attribute-rules/work-budgets.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+} from "../../../../src/core/people/profiles/attribute-rules/work-budgets.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 
 const server = await startServer();
 

@@ -10,13 +10,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { packageRoot } from "../../src/core/base/package-root.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../harness.ts";
-import { startReceiver } from "../receiver.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { startIntegration } from "../sync-runs.ts";
-import { until } from "../until.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../../harness.ts";
+import { startReceiver } from "../../receiver.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { until } from "../../until.ts";
 
 /** No text of anything else holds one of these. */
 const SECRETS = {

@@ -6,11 +6,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { isEditable } from "../../../../src/core/admin/workspaces/resource.ts";
-import { pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ADMINISTERED, ENDPOINTS } from "../../../../src/server/assembled.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { CASES, type Case, type Members } from "./resource-cases.ts";
+import { isEditable } from "../../../../../src/core/admin/workspaces/resource.ts";
+import { pathsOf } from "../../../../../src/core/http/endpoint.ts";
+import { ADMINISTERED, ENDPOINTS } from "../../../../../src/server/assembled.ts";
+import {
+  CASES,
+  type Case,
+  type Members,
+} from "../../../../core/admin/workspaces/resource-cases.ts";
+import { startOwnServer } from "../../../../harness.ts";
 
 const server = await startOwnServer();
 await server.workspace();

@@ -205,6 +205,12 @@ describe("a refused SCIM PATCH reports a scimType and changes nothing", () => {
     });
   }
 
+  test("a SCIM PATCH of an unknown id gets 404", async () => {
+    const id = "01a1fbaf-f926-76e9-9f88-ff84832d9fb9";
+    const answer = await scim.patch(id, { op: "remove", path: "displayName" });
+    assertRefused(answer, 404, undefined, "User not found");
+  });
+
   test("a SCIM PATCH without a valid list of operations or schemas is refused with invalidSyntax", async () => {
     const { id } = await ada();
     const bodies: [unknown, RegExp][] = [

@@ -42,8 +42,8 @@ export async function enqueueMail(tx: Transaction, clock: Clock, key: JobKey): P
 }
 
 /**
- * The jobs that mail about the things of a kind: the first one becomes a job for each contact, so that each is mailed
- * alone, and one refused address repeats no other mail.
+ * The two kinds of jobs that mail about something, such as a sync. The first finds the contacts and enqueues the second for
+ * each of them, so that a refused address repeats nobody else's mail.
  *
  * @param about the subject of the mails, for the log.
  * @param write undefined if there is no longer anything to report.

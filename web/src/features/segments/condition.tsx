@@ -126,7 +126,7 @@ function JsonInput({ leaf, set }: { readonly leaf: FilterJson; set(leaf: FilterJ
 interface FieldProps {
   readonly field: Field;
   readonly leaf: FilterJson;
-  /** Of the values that it compares. */
+  /** The type of the values that it compares. */
   readonly type: ValueType | undefined;
   set(leaf: FilterJson): void;
 }

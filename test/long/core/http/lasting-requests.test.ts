@@ -21,8 +21,14 @@ const waitsAt =
 
 const withFeed = () => server.workspace({ settings: { change_feed: true } });
 
-/** Resolves once the request waits. */
-const started = () => new Promise((resolve) => setTimeout(resolve, 200));
+/**
+ * Resolves once the request waits: its caller has had responses to two others that were sent after it. However slow the
+ * machine is, those take as long.
+ */
+async function started(sendsAnother: () => Promise<Answer<any>>): Promise<void> {
+  for (let sent = 0; sent < 2; sent++) assert.equal((await sendsAnother()).status, 200);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+}
 
 const WAIT = "wait_s=60&types=sync.finished";
 
@@ -76,7 +82,7 @@ describe("a long poll with an API key", () => {
       const other = waitsAt.send("GET", "/changes?wait_s=3&types=sync.finished", undefined, {
         key: workspace.key,
       });
-      await started();
+      await started(() => waitsAt.send("GET", "/changes", undefined, { key }));
       const ended = await end(workspace);
       assert.equal(ended.status, 200, JSON.stringify(ended.body));
       assert.equal((await poll).status, status);
@@ -127,9 +133,11 @@ describe("a long poll of a person", () => {
     test(`a long poll of a person ends with ${status} when ${when}`, async () => {
       const workspace = await withFeed();
       const someone = await person(workspace);
-      const path = `/admin/v1/workspaces/${workspace.name}/changes?${WAIT}`;
-      const poll = waitsAt.send("GET", path, undefined, { headers: { cookie: someone.cookie } });
-      await started();
+      const path = `/admin/v1/workspaces/${workspace.name}/changes`;
+      const send = (query = "") =>
+        waitsAt.send("GET", path + query, undefined, { headers: { cookie: someone.cookie } });
+      const poll = send(`?${WAIT}`);
+      await started(send);
       const { status: ended, body } = await end(someone, workspace);
       assert.ok(ended < 300, JSON.stringify(body));
       assert.equal((await poll).status, status);
@@ -139,9 +147,11 @@ describe("a long poll of a person", () => {
   test("a long poll of the administrator ends when its workspace is deleted and created again under its name", async () => {
     const workspace = await withFeed();
     const { cookie } = await signIn(server);
-    const path = `/admin/v1/workspaces/${workspace.name}/changes?${WAIT}`;
-    const poll = server.send("GET", path, undefined, { headers: { cookie } });
-    await started();
+    const path = `/admin/v1/workspaces/${workspace.name}/changes`;
+    const send = (query = "") =>
+      server.send("GET", path + query, undefined, { headers: { cookie } });
+    const poll = send(`?${WAIT}`);
+    await started(send);
     await server.admin("DELETE", `/admin/v1/workspaces/${workspace.name}`);
     await server.admin("POST", "/admin/v1/apply", {
       company: { name: "Acme" },
@@ -158,9 +168,9 @@ test("the end of a long poll counts as no failed attempt of its address", {
   const keys = `/admin/v1/workspaces/${workspace.name}/api-keys`;
   const { body } = await server.admin("POST", keys, { name: "feed", permissions: ["changes.get"] });
   const strict = await startOwnServer({ databaseUrl: server.config.databaseUrl, maxFailedAuth: 1 });
-  const poll = () => strict.send("GET", `/changes?${WAIT}`, undefined, { key: body.key });
-  const polls = [poll(), poll(), poll()];
-  await started();
+  const poll = (query = "") => strict.send("GET", `/changes${query}`, undefined, { key: body.key });
+  const polls = [1, 2, 3].map(() => poll(`?${WAIT}`));
+  await started(poll);
   await server.admin("DELETE", `${keys}/feed`);
   for (const { status } of await Promise.all(polls)) assert.equal(status, 401);
   assert.equal((await strict.send("GET", "/changes", undefined, { key: "wrong" })).status, 401);

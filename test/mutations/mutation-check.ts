@@ -19,6 +19,8 @@ import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-
 export interface Mutation extends BrokenRule {
   readonly tests: readonly string[];
   readonly survives_because?: string;
+  /** Only what runs in the night notices: all of a kind of which a change tries a sample. */
+  readonly thorough?: true;
 }
 
 /** A broken rule can make a test wait forever. That counts as caught. */
@@ -56,13 +58,14 @@ function firstFailureOf(
   file: string,
   args: readonly string[] = [],
   timeLimitMs = LONGEST_RUN_MS,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<string | undefined> {
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
   // A run that is killed leaves its files behind.
   const TMPDIR = mkdtempSync(join(copy, "tmp-"));
   // A separate process group, so that servers which a test started end with it.
-  const env = { ...process.env, RULE_IS_BROKEN: "1", TMPDIR };
+  const env = { ...process.env, ...environment, RULE_IS_BROKEN: "1", TMPDIR };
   const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";
   const kill = () => {
@@ -98,10 +101,14 @@ function firstFailureOf(
   });
 }
 
-async function whatCatches(copy: string, { tests }: Mutation): Promise<string | undefined> {
+async function whatCatches(
+  copy: string,
+  { tests, thorough }: Mutation,
+): Promise<string | undefined> {
   if (runsWholeSuite) return firstFailureOf(copy, "suite/suite.js", [], 10 * LONGEST_RUN_MS);
   for (const name of tests) {
-    const failure = await firstFailureOf(copy, testFile(name));
+    const environment = thorough ? { TEST_THOROUGH: "1" } : undefined;
+    const failure = await firstFailureOf(copy, testFile(name), [], LONGEST_RUN_MS, environment);
     if (failure !== undefined) return failure;
   }
   return undefined;

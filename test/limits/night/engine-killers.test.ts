@@ -26,15 +26,21 @@ test("a job whose statement ends the engine five times ends as failed, and a job
   const workspace = await server.workspace();
   const [killer, bystander] = ["test.killer", "test.bystander"];
   let reason: string | undefined;
-  let isDone = false;
+  let bystanderEnd: "done" | "given up" | undefined;
+  let running = 0;
   const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
   const kinds: JobKind<object>[] = [
     {
       name: killer,
       async run() {
+        running++;
         // It breaks once its thread has no message left, after up to 1,000 statements; if that is another's, the job is tried again.
         engines.breakNow("throw");
-        for (;;) await database.query("select 1");
+        try {
+          for (;;) await database.query("select 1");
+        } finally {
+          running--;
+        }
       },
       async giveUp(_services, job, why) {
         await finish(job);
@@ -45,12 +51,16 @@ test("a job whose statement ends the engine five times ends as failed, and a job
       name: bystander,
       takes: "wait",
       async run(_services, job) {
-        await database.query("select 1");
+        // It is under way when the engine ends, and none of its statements is.
+        await sleep(50);
         if (reason === undefined) throw new TryAgain(0, new Error("The other job goes on."));
         await finish(job);
-        isDone = true;
+        bystanderEnd = "done";
       },
-      giveUp: (_services, job) => finish(job),
+      async giveUp(_services, job) {
+        await finish(job);
+        bystanderEnd = "given up";
+      },
     },
   ];
   let aheadMs = 0;
@@ -64,15 +74,16 @@ test("a job whose statement ends the engine five times ends as failed, and a job
         await enqueue(tx, clock, { workspaceId: 1, kind, subject: workspace.name });
       }
     });
-    while (!isDone) {
-      // No pause before the next try.
-      aheadMs += 60_000;
+    while (bystanderEnd === undefined) {
+      // No pause before the next try. While one goes on the clock stands still: its lease lasts.
+      if (running === 0) aheadMs += 60_000;
       worker.wake();
       await sleep(50);
     }
   } finally {
     await worker.stop();
   }
+  assert.equal(bystanderEnd, "done");
   assert.equal(
     reason,
     "It failed 5 times in the same way. The database failed while it ran the job's statement.",

@@ -46,6 +46,29 @@ const everybody = async (workspace: TestWorkspace) => [
   ...(await workspace.profiles({ phone: "+14155552671" })),
 ];
 
+/** They say what was done, how far the change feed is, when live requests were erased, and how many requests came. */
+const KEPT = new Set(["audit_log", "change_heads", "live_request_erasures", "traffic_counts"]);
+
+/** How many rows of a workspace each other table has, without those that have none. */
+async function rowsOf({ name }: TestWorkspace): Promise<Record<string, number>> {
+  const { database } = server;
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.columns natural join information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' and column_name = 'workspace_id'
+     order by table_name`,
+  );
+  const counts: Record<string, number> = {};
+  for (const table of tables.filter((each) => !KEPT.has(each.name))) {
+    const [row] = await database.query<{ count: number }>(
+      `select count(*)::int as count from ${table.name}
+       where workspace_id = (select workspace_id from workspaces where name = $1)`,
+      [name],
+    );
+    if (row && row.count > 0) counts[table.name] = row.count;
+  }
+  return counts;
+}
+
 const reset = (name: string) => server.admin("POST", `/admin/v1/workspaces/${name}/reset`);
 
 describe("the reset of a workspace", () => {
@@ -57,6 +80,16 @@ describe("the reset of a workspace", () => {
     assert.deepEqual([answer.status, answer.body], [200, { message: "success" }]);
     assert.deepEqual(await everybody(workspace), []);
     assert.equal((await everybody(other)).length, 4);
+  });
+
+  test("a reset leaves in each table of user data as many rows as the workspace had when it was made", async () => {
+    const workspace = await server.workspace();
+    const made = await rowsOf(workspace);
+    await fill(workspace);
+    const filled = await rowsOf(workspace);
+    assert.ok(Object.keys(filled).length > Object.keys(made).length + 5, JSON.stringify(filled));
+    assert.equal((await reset(workspace.name)).status, 200);
+    assert.deepEqual(await rowsOf(workspace), made);
   });
 
   test("a user created after a reset inherits no data from before", async () => {

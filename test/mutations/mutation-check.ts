@@ -25,6 +25,7 @@ export interface Mutation extends BrokenRule {
 
 /** A broken rule can make a test wait forever. That counts as caught. */
 const LONGEST_RUN_MS = 300_000;
+const SUITE_RUN_MS = 10 * LONGEST_RUN_MS;
 
 const root = packageRoot();
 const runsWholeSuite = process.argv.includes("--all");
@@ -52,20 +53,25 @@ function selectedMutations(): Mutation[] {
 
 const FAILED = /^\s*(?:not ok \d+ -|✖) (.*)\n/m;
 
+interface HowToRun {
+  readonly args?: readonly string[];
+  readonly timeLimitMs?: number;
+  readonly isThorough?: boolean | undefined;
+}
+
 /** Runs a compiled file of test/. Resolves to its first failed test, or undefined if all passed. */
 function firstFailureOf(
   copy: string,
   file: string,
-  args: readonly string[] = [],
-  timeLimitMs = LONGEST_RUN_MS,
-  environment: Readonly<Record<string, string>> = {},
+  { args = [], timeLimitMs = LONGEST_RUN_MS, isThorough = false }: HowToRun = {},
 ): Promise<string | undefined> {
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
   // A run that is killed leaves its files behind.
   const TMPDIR = mkdtempSync(join(copy, "tmp-"));
   // A separate process group, so that servers which a test started end with it.
-  const env = { ...process.env, ...environment, RULE_IS_BROKEN: "1", TMPDIR };
+  const thorough = isThorough && { TEST_THOROUGH: "1" };
+  const env = { ...process.env, ...thorough, RULE_IS_BROKEN: "1", TMPDIR };
   const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";
   const kill = () => {
@@ -103,12 +109,11 @@ function firstFailureOf(
 
 async function whatCatches(
   copy: string,
-  { tests, thorough }: Mutation,
+  { tests, thorough: isThorough }: Mutation,
 ): Promise<string | undefined> {
-  if (runsWholeSuite) return firstFailureOf(copy, "suite/suite.js", [], 10 * LONGEST_RUN_MS);
+  if (runsWholeSuite) return firstFailureOf(copy, "suite/suite.js", { timeLimitMs: SUITE_RUN_MS });
   for (const name of tests) {
-    const environment = thorough ? { TEST_THOROUGH: "1" } : undefined;
-    const failure = await firstFailureOf(copy, testFile(name), [], LONGEST_RUN_MS, environment);
+    const failure = await firstFailureOf(copy, testFile(name), { isThorough });
     if (failure !== undefined) return failure;
   }
   return undefined;
@@ -126,7 +131,10 @@ const runsBundle = ({ tests }: Mutation): boolean =>
 async function checkUnbroken(copy: string, mutations: readonly Mutation[]): Promise<void> {
   const files = new Set(mutations.flatMap(({ tests }) => tests).map(testFile));
   const args = runsWholeSuite ? [] : [...files];
-  const failure = await firstFailureOf(copy, "suite/suite.js", args, 10 * LONGEST_RUN_MS);
+  const failure = await firstFailureOf(copy, "suite/suite.js", {
+    args,
+    timeLimitMs: SUITE_RUN_MS,
+  });
   if (failure !== undefined) throw new Error(`Fails before any rule is broken: ${failure}`);
 }
 

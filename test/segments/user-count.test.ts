@@ -56,7 +56,7 @@ describe("the number of users", () => {
     await server.database.query(
       `insert into profiles (workspace_id, bucket, profile_id, version, aliases, standard_attributes,
          custom_attributes, created_at, updated_at)
-       select $1, 0, md5(n::text)::uuid, 1, '[]', '{}', '{}', now(), now() from generate_series(1, 12000) n`,
+       select $1, 0, gen_random_uuid(), 1, '[]', '{}', '{}', now(), now() from generate_series(1, 12000)`,
       [id],
     );
     const filter = {

@@ -32,8 +32,7 @@ interface Notice {
 export function createSecondPhase(ask: (sql: string) => Promise<readonly unknown[]>) {
   let warnings = 0;
 
-  async function complete(): Promise<void> {
-    const giveUpAt = performance.now() + PATIENCE_MS;
+  async function complete(giveUpAt: number): Promise<void> {
     const [first] = (await ask(MARK)) as [{ mark: string }];
     for (;;) {
       // Only its owner may ask for this; others wait for the next regular one.
@@ -49,9 +48,11 @@ export function createSecondPhase(ask: (sql: string) => Promise<readonly unknown
   let looking = Promise.resolve();
   let waiting: Promise<void> | undefined;
   function completeTogether(): Promise<void> {
+    // The time spent behind the look before this one counts.
+    const giveUpAt = performance.now() + PATIENCE_MS;
     waiting ??= looking.then(() => {
       waiting = undefined;
-      const look = complete();
+      const look = complete(giveUpAt);
       looking = look.catch(() => {});
       return look;
     });

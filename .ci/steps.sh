@@ -269,6 +269,11 @@ on_postgres() {
 # A process waits for PostgreSQL meanwhile: one more than elsewhere keeps both cores busy.
 main_on_postgres() { TEST_PROCESSES=$(($(nproc) + 2)) on_node "$IMAGE_NODE" on_postgres "$1" --part main --part long; }
 
+# Here they wait for the servers and browsers that they start, and in tests of faults for most of the time.
+commands_and_pages() {
+  TEST_PROCESSES=$(($(nproc) + 3)) on_node "$IMAGE_NODE" suite --part system --part browser --engineless long
+}
+
 limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres "$1" --part limits; }
 
 # What PostgreSQL changes in commands and child processes. The rest runs in the night.
@@ -276,7 +281,7 @@ system_on_postgres() {
   local files
   mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' -not -path '*/night/*' | sed 's/^\.//; s/\.test\.ts$//' | sort |
     grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
-  on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}"
+  TEST_PROCESSES=$(($(nproc) + 3)) on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}"
 }
 
 # What Node has deprecated fails where it is used, by Rapport or by a dependency.

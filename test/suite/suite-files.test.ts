@@ -4,18 +4,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../stored-rows.ts";
-import { PARTS, type Part, partOf, SMOKE_TEST, suiteFiles, testFiles } from "./suite-files.ts";
+import { PARTS, type Part, partOf, suiteFiles, testFiles } from "./suite-files.ts";
 
 const FOLDER = join(import.meta.dirname, "..");
 
-test("a run takes the files of its parts, and the smoke test of the pages goes with the main part", () => {
+test("a run takes the files of its parts", () => {
   const filesOf = (part: Part) => suiteFiles(FOLDER, { parts: [part], engine: "embedded" }).taken;
   assert.ok(filesOf("main").includes("core/track/track.test.js"));
-  assert.deepEqual(
-    filesOf("main").filter((path) => partOf(path) !== "main"),
-    [SMOKE_TEST],
-  );
-  for (const part of PARTS.filter((each) => each !== "main")) {
+  for (const part of PARTS) {
     const files = filesOf(part);
     assert.ok(files.length > 0, part);
     assert.deepEqual([...new Set(files.map(partOf))], [part]);
@@ -49,7 +45,7 @@ test("on PostgreSQL the suite runs the files that use a server, and leaves out r
   for (const name of ["core/track/track", "system/startup", "browser/dashboard-pages"]) {
     assert.ok(taken.includes(`${name}.test.js`), name);
   }
-  for (const name of ["liquid/liquid", "scim/scim-filter", "system/folder-lock"]) {
+  for (const name of ["liquid/long/liquid", "scim/scim-filter", "system/folder-lock"]) {
     assert.ok(leftOut.includes(`${name}.test.js`), name);
   }
 });
@@ -76,7 +72,7 @@ test("on PostgreSQL the suite leaves out commands that only send HTTP to the sha
 
 test("a file that is requested by a part of its path runs in any part and on any engine", () => {
   const { taken } = suiteFiles(FOLDER, { wanted: ["liquid", "system/usual"], engine: "postgres" });
-  assert.deepEqual(taken, ["liquid/liquid.test.js", "system/usual-start.test.js"]);
+  assert.deepEqual(taken, ["liquid/long/liquid.test.js", "system/usual-start.test.js"]);
 });
 
 test("a name that begins with a slash is the beginning of a path", () => {

@@ -1,8 +1,7 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has six parts, distinguished by folder: of everything (`system/`) or of a feature (`webhooks/system/`). `npm test` runs the first one and one page in
- * a browser:
+ * The suite has six parts, distinguished by folder: of everything (`system/`) or of a feature (`webhooks/system/`). `npm test` runs the first one:
  *
  * - `main`: every folder but the following, laid out like `src/`: what each feature does
  * - `long/`: laid out in the same way: walks over every endpoint, hostile input, long tables of refusals, random histories,
@@ -23,9 +22,6 @@ import { dirname, join, resolve } from "node:path";
 
 export const PARTS = ["main", "night", "long", "system", "browser", "limits"] as const;
 export type Part = (typeof PARTS)[number];
-
-/** The page in a browser that `npm test` opens, if there is a browser. */
-export const SMOKE_TEST = "browser/dashboard-start.test.js";
 
 /** Compiled, every import of ours names a file by its relative path. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
@@ -85,8 +81,7 @@ export function suiteFiles(
       leftOut: [],
     };
   }
-  const isSmokeTest = (path: string) => path === SMOKE_TEST && parts.includes("main");
-  const chosen = files.filter((path) => parts.includes(partOf(path)) || isSmokeTest(path));
+  const chosen = files.filter((path) => parts.includes(partOf(path)));
   const isTaken = (path: string) => engine === "embedded" || dependsOnEngine(folder, path);
   const without = files.filter(
     (path) => engineless.includes(partOf(path)) && !dependsOnEngine(folder, path),

@@ -1,6 +1,7 @@
 /*
  * How long each test file took when it last ran here (dist/test-times.json), so that the next run starts the longest
- * first: no process is left with one of them at the end.
+ * first: no process is left with one of them at the end. Where none has run, as on a new clone, the long ones of another
+ * machine's record take its place (usual-times.json): `node dist/test/suite/write-usual-times.js` writes them after a `.ci/run`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,10 @@ export type TimesOfFiles = Readonly<Record<string, Omit<FileTime, "path">>>;
 
 const RECORD = join(packageRoot(), "dist", "test-times.json");
 
-function recorded(): TimesOfFiles {
+/** The seconds of the files that take long, by their names. */
+export const USUAL_TIMES = join(packageRoot(), "test", "suite", "usual-times.json");
+
+export function recorded(): TimesOfFiles {
   try {
     return JSON.parse(readFileSync(RECORD, "utf8"));
   } catch {
@@ -40,9 +44,10 @@ export function recordTimes(times: readonly FileTime[]): TimesOfFiles {
   return all;
 }
 
-/** Sorts test files by the time that they took. A file that never ran here comes first, because it may be a long one. */
+/** Sorts test files by the time that they took. */
 export function longestFirst(paths: readonly string[]): string[] {
   const times = recorded();
-  const secondsOf = (path: string) => times[nameOf(path)]?.seconds ?? Number.POSITIVE_INFINITY;
-  return paths.toSorted((one, other) => secondsOf(other) - secondsOf(one) || 0);
+  const usual: Readonly<Record<string, number>> = JSON.parse(readFileSync(USUAL_TIMES, "utf8"));
+  const secondsOf = (path: string) => times[nameOf(path)]?.seconds ?? usual[nameOf(path)] ?? 0;
+  return paths.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 }

@@ -20,15 +20,7 @@ import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import { skipWithoutChromium } from "../browser/chromium.ts";
-import {
-  isBelow,
-  nameOf,
-  PARTS,
-  type Part,
-  SMOKE_TEST,
-  suiteFiles,
-  testFiles,
-} from "./suite-files.ts";
+import { isBelow, nameOf, PARTS, type Part, suiteFiles, testFiles } from "./suite-files.ts";
 import { beginRun, type SuiteRun } from "./suite-run.ts";
 import { longestFirst, recordTimes, type TimesOfFiles } from "./suite-times.ts";
 
@@ -132,8 +124,7 @@ function announcement(): string {
     const commands = others.map((part) => (part === "main" ? "npm test" : `npm run test:${part}`));
     missing.push(`${commands.join(", ")} (all: npm run test:all)`);
   }
-  const opensPages = taken.includes(SMOKE_TEST) || parts.includes("browser");
-  if (opensPages && skipWithoutChromium) {
+  if (parts.includes("browser") && skipWithoutChromium) {
     missing.push(
       "pages in a browser, without Chromium (apt-get install chromium-headless-shell, or set CHROMIUM)",
     );

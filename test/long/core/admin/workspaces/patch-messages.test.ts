@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { patchCalls } from "../../../../core/admin/workspaces/patch-calls.ts";
 import { startOwnServer } from "../../../../harness.ts";
+import { patchCalls } from "./patch-calls.ts";
 
 const server = await startOwnServer();
 await server.workspace();

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { startIntegration } from "../sync-runs.ts";
-import { silentWarehouse, startWarehouse } from "../warehouse.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { silentWarehouse, startWarehouse } from "../../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

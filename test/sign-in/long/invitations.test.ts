@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSettableClock, later } from "../../src/core/base/clock.ts";
+import { createSettableClock, later } from "../../../src/core/base/clock.ts";
 import {
   addColleague,
   choosePassword,
@@ -14,11 +14,11 @@ import {
   pathOf,
   permissionsOf,
   signInWith,
-} from "../colleagues.ts";
-import { continueSession, cookieIn, signIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer } from "../harness.ts";
-import { sendsMails, startMailServer } from "../mail-server.ts";
-import { declare, scimClient } from "../scim-client.ts";
+} from "../../colleagues.ts";
+import { continueSession, cookieIn, signIn } from "../../dashboard-users/signed-in.ts";
+import { startOwnServer } from "../../harness.ts";
+import { sendsMails, startMailServer } from "../../mail-server.ts";
+import { declare, scimClient } from "../../scim-client.ts";
 
 const clock = createSettableClock();
 const server = await startOwnServer({ clock });

@@ -1,10 +1,10 @@
 /* The site at /docs: guides, calls, their search, and the texts for language models. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { aboutGuide, GUIDES } from "../../build/reference/guides.ts";
-import { OPERATIONS } from "../../client/src/operations.ts";
-import { DOCUMENT_FILES } from "../../src/server/reference/documents.ts";
-import { startServer } from "../harness.ts";
+import { aboutGuide, GUIDES } from "../../../build/reference/guides.ts";
+import { OPERATIONS } from "../../../client/src/operations.ts";
+import { DOCUMENT_FILES } from "../../../src/server/reference/documents.ts";
+import { startServer } from "../../harness.ts";
 
 const server = await startServer();
 

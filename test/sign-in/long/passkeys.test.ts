@@ -1,10 +1,10 @@
 /* Passkeys of dashboard users, with an authenticator of the tests; in a browser: test/browser/colleagues.test.ts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createAuthenticator } from "../authenticator.ts";
-import { addColleague, type Colleague, choosePassword, enter, isIn } from "../colleagues.ts";
-import { continueSession, cookieIn, type SignedIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer, type TestServer } from "../harness.ts";
+import { createAuthenticator } from "../../authenticator.ts";
+import { addColleague, type Colleague, choosePassword, enter, isIn } from "../../colleagues.ts";
+import { continueSession, cookieIn, type SignedIn } from "../../dashboard-users/signed-in.ts";
+import { startOwnServer, type TestServer } from "../../harness.ts";
 
 const ORIGIN = "https://rapport.example";
 const server = await startOwnServer({ publicUrl: ORIGIN });

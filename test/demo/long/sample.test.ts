@@ -1,10 +1,10 @@
 /* The customers of the demo and what they did: rules that hold on every day. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { MANIFEST } from "../../src/features/demo/company.ts";
-import { randomFrom } from "../../src/features/demo/random.ts";
-import { sampleAt } from "../../src/features/demo/sample.ts";
-import { CURRENCIES, PLACES, PRODUCTS } from "../../src/features/demo/shop.ts";
+import { MANIFEST } from "../../../src/features/demo/company.ts";
+import { randomFrom } from "../../../src/features/demo/random.ts";
+import { sampleAt } from "../../../src/features/demo/sample.ts";
+import { CURRENCIES, PLACES, PRODUCTS } from "../../../src/features/demo/shop.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 /* SCIM tokens have the same life as API keys (api-keys.test.ts): one machinery keeps both. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../harness.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const server = await startOwnServer();
 const workspace = await server.workspace();

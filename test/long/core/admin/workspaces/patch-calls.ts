@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import type { TestServer } from "../../../harness.ts";
+import type { TestServer } from "../../../../harness.ts";
 
 /** Calls of the admin API, for tests of PATCH. */
 export function patchCalls(server: TestServer) {

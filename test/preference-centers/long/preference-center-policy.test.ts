@@ -5,14 +5,14 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 import {
   createCenter,
   emptyWorkspace,
   openPage,
   PATH,
   pageOf,
-} from "../preference-center-calls.ts";
+} from "../../preference-center-calls.ts";
 
 const server = await startServer();
 

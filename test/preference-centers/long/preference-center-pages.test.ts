@@ -1,7 +1,7 @@
 /* The hosted page: its contents, the changes of its form, and its reader. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer } from "../harness.ts";
+import { ALERTS, NEWSLETTER, startServer } from "../../harness.ts";
 import {
   createCenter,
   emailStateOf,
@@ -14,7 +14,7 @@ import {
   stateOf,
   submit,
   textIn,
-} from "../preference-center-calls.ts";
+} from "../../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,8 +1,8 @@
 /* Passwords of dashboard users: which are accepted, how they are stored, and what an attacker learns and may try. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createPasswordGuesses } from "../../src/features/sign-in/passwords.ts";
-import { readConfig } from "../../src/server/config.ts";
+import { createPasswordGuesses } from "../../../src/features/sign-in/passwords.ts";
+import { readConfig } from "../../../src/server/config.ts";
 import {
   addColleague,
   type Colleague,
@@ -12,9 +12,9 @@ import {
   isIn,
   PASSWORD,
   signInWith,
-} from "../colleagues.ts";
-import { continueSession, cookieIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer, type TestServer } from "../harness.ts";
+} from "../../colleagues.ts";
+import { continueSession, cookieIn } from "../../dashboard-users/signed-in.ts";
+import { startOwnServer, type TestServer } from "../../harness.ts";
 
 const server = await startOwnServer();
 const strict = await startOwnServer({ maxFailedAuth: 3 });

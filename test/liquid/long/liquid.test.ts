@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { readSource } from "../../src/features/campaigns/texts.ts";
+import { readSource } from "../../../src/features/campaigns/texts.ts";
 import {
   countLiquid,
   findLiquidFault,
@@ -9,7 +9,7 @@ import {
   readTranslationTags,
   renderContent,
   type TranslationTag,
-} from "../../src/features/liquid/liquid.ts";
+} from "../../../src/features/liquid/liquid.ts";
 
 const tag = (id: string, text: string) => `{% translation ${id} %}${text}{% endtranslation %}`;
 

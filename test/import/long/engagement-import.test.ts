@@ -12,8 +12,8 @@ import {
   succeeds,
   TIME,
   userOf,
-} from "../core/people/identity/identity-calls.ts";
-import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+} from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
 
 const server = await startServer();
 

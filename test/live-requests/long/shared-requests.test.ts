@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createMetrics } from "../../src/core/base/observe/metrics.ts";
-import { SWEEPERS } from "../../src/server/assembled.ts";
-import { lastingDatabase } from "../databases.ts";
-import { ENGINE, startOwnServer, type TestServer, testConfig, workspaceAt } from "../harness.ts";
-import { until } from "../until.ts";
+import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
+import { SWEEPERS } from "../../../src/server/assembled.ts";
+import { lastingDatabase } from "../../databases.ts";
+import { ENGINE, startOwnServer, type TestServer, testConfig, workspaceAt } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;
 

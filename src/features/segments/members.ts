@@ -147,6 +147,7 @@ async function decideAll(
   return { users, truths: users.map(() => (leaf) => holding.has(leaf)) };
 }
 
+/** Another turn of the event loop comes in between: reading a value as a time takes a while, and each condition may do it. */
 async function truthsOf(
   look: Look,
   { first, last }: SortedLeaves,
@@ -155,7 +156,9 @@ async function truthsOf(
   const isOpen = ({ must, may }: Candidate) =>
     may.some((each, place) => (each ?? must[place]) !== must[place]);
   const addresses = await readAddresses(look, users.filter(isOpen));
-  return users.map(({ email, must, may, given, decided }) => {
+  const turns = startTurns();
+  const ofUsers: LeafTruths[] = [];
+  for (const { email, must, may, given, decided } of users) {
     const address = addresses.get(emailValue(email ?? "")) ?? UNKNOWN;
     const truths = new Map(last.map((leaf, place) => [leaf, decided[place] === true]));
     for (const [place, leaf] of first.entries()) {
@@ -167,8 +170,10 @@ async function truthsOf(
           : leaf.open?.holds(given[place] ?? undefined, address, look.now) === true,
       );
     }
-    return (leaf) => truths.get(leaf) === true;
-  });
+    ofUsers.push((leaf) => truths.get(leaf) === true);
+    if (turns.isOver()) await turns.next();
+  }
+  return ofUsers;
 }
 
 async function readAddresses(

@@ -88,7 +88,8 @@ describe("an export stream", () => {
       where datname = current_database() and application_name = 'rapport'
         and state = 'idle in transaction'`;
     await sql.end();
-    assert.equal(killed.length, 1);
+    // A background job may have been between two statements too.
+    assert.ok(killed.length >= 1);
     await assert.rejects(response.text(), /terminated/);
     assert.equal((await rowsOf(workspace, "users")).length, 50);
   });

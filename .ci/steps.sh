@@ -269,7 +269,7 @@ on_postgres() {
 # A process waits for PostgreSQL meanwhile: one more than elsewhere keeps both cores busy.
 main_on_postgres() { TEST_PROCESSES=$(($(nproc) + 2)) on_node "$IMAGE_NODE" on_postgres "$1" --part main --part long; }
 
-# Here they wait for the servers and browsers that they start, and in tests of faults for most of the time.
+# A process waits for the servers and browsers that it starts, and most of the time in tests of faults.
 commands_and_pages() {
   TEST_PROCESSES=$(($(nproc) + 3)) on_node "$IMAGE_NODE" suite --part system --part browser --engineless long
 }

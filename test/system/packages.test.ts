@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { sample, sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
-import { describedBy, installed, installPackages, project, ROOT, run } from "./packed.ts";
+import { installPackages, ROOT, run } from "./packed.ts";
 
 /** Which TypeScript a project has is its own affair: this one still knows `node10`. */
 const TSC = join(ROOT, "client", "node_modules", "typescript", "bin", "tsc");
 
-before(installPackages);
+const { project, installed, describedBy } = await installPackages();
 
 describe("each tarball", () => {
   const CONTENTS = {

@@ -13,12 +13,20 @@ export const ROOT = packageRoot();
 
 export const PACK = join(ROOT, "dist", "build", "pack.js");
 
-export const project = await temporaryFolder();
-export const installed = (name: string) => join(project, "node_modules", name);
-export const describedBy = (name: string) =>
-  JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"));
+export interface PackedProject {
+  readonly project: string;
+  /** The folder of an installed package. */
+  installed(name: string): string;
+  /** Its package.json. */
+  describedBy(name: string): any;
+}
 
-export async function installPackages(): Promise<void> {
+/** Packs both packages, and installs them in a folder that goes when the test file ends. */
+export async function installPackages(): Promise<PackedProject> {
+  const project = await temporaryFolder();
+  const installed = (name: string) => join(project, "node_modules", name);
+  const describedBy = (name: string) =>
+    JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"));
   await run(process.execPath, [PACK, project]);
   for (const tarball of (await readdir(project)).filter((name) => name.endsWith(".tgz"))) {
     const name = tarball.replace(/-\d.*$/, "");
@@ -36,4 +44,5 @@ export async function installPackages(): Promise<void> {
       await symlink(join(ROOT, "node_modules", dependency), installed(dependency));
     }
   }
+  return { project, installed, describedBy };
 }

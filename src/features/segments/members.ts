@@ -147,7 +147,7 @@ async function decideAll(
   return { users, truths: users.map(() => (leaf) => holding.has(leaf)) };
 }
 
-/** Another turn of the event loop comes in between: reading a value as a time takes a while, and each condition may do it. */
+/** Others get their turn between two users: each condition may read a value as a time, which takes long. */
 async function truthsOf(
   look: Look,
   { first, last }: SortedLeaves,

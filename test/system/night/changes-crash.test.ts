@@ -15,11 +15,10 @@ import {
 import { ALERTS, ENGINE, NEWSLETTER, testConfig } from "../../harness.ts";
 import { sized } from "../../sizes.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { until } from "../../until.ts";
 import { type ChildServer, post, startChild } from "../child-server.ts";
 
 /** RAPPORT_TEST_OPERATIONS sets another number. */
-const CALLS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(600, 200_000));
+const CALLS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(600, 20_000));
 const KILLS = sized(2, 40);
 const CLIENTS = 16;
 const USERS = sized(12, 300);
@@ -123,7 +122,8 @@ test("the feed, read while servers are killed again and again, gives the users t
   const reader = createReader();
   const killer = async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
-      await until(() => calls >= (CALLS * kill) / (KILLS + 1));
+      // Many calls take longer than `until` waits; the file has its own limit.
+      while (calls < (CALLS * kill) / (KILLS + 1)) await sleep(20);
       const place = Math.floor(Math.random() * servers.length);
       await servers[place]?.end("SIGKILL");
       servers[place] = await start(folders[place] as string);

@@ -1,11 +1,11 @@
 /* What `npm run pack` writes of the address of a repository. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { describedBy, installPackages, PACK, project, run } from "../packed.ts";
+import { installPackages, PACK, run } from "../packed.ts";
 
-before(installPackages);
+const { project, describedBy } = await installPackages();
 
 test("the address of a repository fills repository, homepage, bugs and the documents, which else say your clone", async () => {
   const folder = await temporaryFolder();

@@ -270,10 +270,8 @@ describe("the administrator's integration endpoints", () => {
 
   test("an unknown workspace, integration or run gets 404, and a malformed id gets 400", async () => {
     const workspace = await server.workspace({ integrations: [entry()] });
-    const list = await server.admin("GET", "/admin/v1/integrations?name=CRM");
-    const id = list.body.results.find(
-      (each: any) => each.workspace === workspace.name,
-    ).integration_id;
+    const list = await server.admin("GET", `/admin/v1/integrations?workspace=${workspace.name}`);
+    const id = list.body.results[0].integration_id;
     const base = `/admin/v1/workspaces/${workspace.name}/integrations/${id}`;
     const cases: [path: string, status: number, message: string][] = [
       [`${base.replace(workspace.name, "nowhere")}/runs`, 404, "There is no workspace 'nowhere'."],

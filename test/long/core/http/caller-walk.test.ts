@@ -1,7 +1,7 @@
 /*
  * A walk over every endpoint as each kind of caller without the right to it, and as one with it, with the sample request and
  * with bodies that have an unknown member, are empty, deep, wide or long. A caller is refused before a body is read: each sends
- * the sample, and in the night one odd body too; otherwise one of them does, in turn, so that all meet over the endpoints.
+ * the sample. One of them in turn, in the night each, also sends an odd body: over the endpoints every caller sends every body.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -42,6 +42,8 @@ export interface Batch {
   readonly relinkedEmailStates: Map<string, LinkedEmailState>;
   /** Counts the items about an email state, so that each gets its own time. */
   emailStateCount: number;
+  /** Later than everything so far, in microseconds since the epoch: what an item does counts as done after the items before it. */
+  nextMoment: number;
   readonly now: Date;
   readonly quotas: BatchQuotas | undefined;
   newId(): string;
@@ -65,6 +67,7 @@ export const startBatch = (
   linkedEmailStates: new Map(),
   relinkedEmailStates: new Map(),
   emailStateCount: 0,
+  nextMoment: 0,
   now: now(),
   quotas,
   newId,
@@ -83,15 +86,15 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
  * checked first. This runs without the database, so items take effect exactly in their order.
  *
  * @param requestWork the work of the request's objects so far.
- * @param at when it counts as done (`People.touch`): the named user is touched a microsecond after
- *   the others it affects.
+ * @param moment when it counts as done (`People.touch`), or later if the items before it have
+ *   affected many: the named user is touched a microsecond after the others, who keep their order.
  */
 export function applyItem(
   batch: Batch,
   context: WorkspaceContext,
   item: Item,
   requestWork: WorkBudget,
-  at?: number,
+  moment?: number,
 ): Verdict {
   const known = batch.people.find(item.identifier);
   if (!known && item.identifier.kind === "email" && item.identifier.refusal) {
@@ -112,6 +115,7 @@ export function applyItem(
   if (overQuota) return { outcome: "refused", fault: overQuota };
 
   const person = known ?? batch.people.create(item.identifier);
+  const at = moment === undefined ? undefined : Math.max(moment, batch.nextMoment);
   if (work.kind === "attributes") {
     for (const [name, value] of changes) setAttribute(person, "custom", name, value);
     if (bytes !== undefined) person.customBytes = bytes;
@@ -122,6 +126,7 @@ export function applyItem(
     else batch.purchases.push({ id, profileId: person.id, work });
   }
   batch.people.touch(person, at === undefined ? undefined : at + 1);
+  batch.nextMoment = (person.updatedAt ?? 0) + 1;
   const { unmatched } = custom;
   return unmatched.length === 0
     ? { outcome: "applied", profileId: person.id }

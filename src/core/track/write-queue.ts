@@ -22,7 +22,7 @@ const BATCH_ITEMS = 2_000;
 /** Nested properties count as an item for each of these, so that a transaction takes two full requests. */
 const CHARACTERS_OF_ITEM = 2_500;
 
-/** One tick for the affected profiles, one for the named profile (`applyItem`). */
+/** One tick for the affected profiles, one for the named profile. Those after an item that affects many move up (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
 
 export type WriteQueue = ReturnType<typeof createWriteQueue>;

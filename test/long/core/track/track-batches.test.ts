@@ -121,6 +121,24 @@ test("objects have the same effects and results in one request as in separate re
   await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: sized(5, 20) });
 });
 
+test("a user whom a request updates after a state for everyone with an address is the most recently updated of them", async () => {
+  const workspace = await server.workspace();
+  const [phone = ""] = PHONES;
+  const holders = ["a", "b", "c", "d", "e", "f"];
+  await workspace.track({ attributes: holders.map((external_id) => ({ external_id, phone })) });
+  const subscription_groups = [{ subscription_group_id: ALERTS, subscription_state: "subscribed" }];
+  for (const updated of ["a", "c", "e"]) {
+    const attributes = [
+      { external_id: "f", subscription_groups },
+      { external_id: updated, first_name: "Ada" },
+      { phone, last_name: updated },
+    ];
+    assert.deepEqual((await workspace.track({ attributes })).body.errors, undefined);
+    const [profile] = await workspace.profiles({ external_ids: [updated] });
+    assert.equal(profile?.last_name, updated);
+  }
+});
+
 const emailStates: fc.Arbitrary<Sent> = fc
   .tuple(
     fc.record(

@@ -1,6 +1,6 @@
 import { earlier, later } from "../../core/base/clock.ts";
 import { parseTime } from "../../core/base/values/times.ts";
-import { arrayLiteral } from "../../core/database/parameters/array-literal.ts";
+import { jsonbArrayLiteral } from "../../core/database/parameters/array-literal.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
@@ -226,7 +226,7 @@ export function oneOf(operand: readonly Scalar[]): ValueTest {
 function amongSql(wanted: readonly Scalar[]): (value: string, values: Values) => string {
   let list: string | undefined;
   return (value, values) => {
-    list ??= arrayLiteral(wanted.map((each) => JSON.stringify(each)));
+    list ??= jsonbArrayLiteral(wanted);
     return `${value} = any(${values.bind(list, "jsonb[]")})`;
   };
 }

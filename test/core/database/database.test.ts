@@ -17,6 +17,7 @@ import type { Connection } from "../../../src/core/database/embedded/one-connect
 import { checkpointWhenDue } from "../../../src/core/database/embedded/pglite.ts";
 import { openEngine } from "../../../src/core/database/embedded/pglite-engine.ts";
 import { createStatementRunner } from "../../../src/core/database/embedded/pglite-statements.ts";
+import { jsonbArrayLiteral } from "../../../src/core/database/parameters/array-literal.ts";
 import {
   smallints,
   texts,
@@ -54,6 +55,18 @@ describe("a typed list", () => {
     );
     await fc.assert(
       fc.asyncProperty(values, (list) => comesBack("text", texts(list), list)),
+      RUNS,
+    );
+  });
+
+  test("a list of texts, numbers and booleans as JSON reaches the engine unchanged", async () => {
+    const text = fc
+      .string({ unit: fc.oneof(fc.constantFrom('"', "\\", "\n", " ", ","), fc.string()) })
+      .filter((value) => value.isWellFormed() && !value.includes("\0"));
+    const number = fc.oneof(fc.integer(), fc.constantFrom(0.1, -2.5, 1e15));
+    const values = fc.array(fc.oneof(text, number, fc.boolean()));
+    await fc.assert(
+      fc.asyncProperty(values, (list) => comesBack("jsonb", jsonbArrayLiteral(list), list)),
       RUNS,
     );
   });

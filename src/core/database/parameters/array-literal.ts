@@ -8,6 +8,18 @@ export function arrayLiteral(values: readonly unknown[]): string {
   return `{${values.map(elementLiteral).join()}}`;
 }
 
+/**
+ * Texts, numbers and booleans as the literal of a `jsonb[]`: `{"\\"one\\"","2","true"}`. Three passes over one text take a third of
+ * the time of a pass for each value, which the event loop notices with 50,000 of them.
+ */
+export function jsonbArrayLiteral(values: readonly (string | number | boolean)[]): string {
+  if (values.length === 0) return "{}";
+  // A line for each value; within one a line feed is escaped.
+  const lines = JSON.stringify(values, null, 1).slice("[\n ".length, -"\n]".length);
+  const escaped = lines.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  return `{"${escaped.replaceAll(",\n ", '","')}"}`;
+}
+
 const NEEDS_ESCAPE = /["\\]/;
 
 /** The list if no text in it needs escaping, as in nearly all. */

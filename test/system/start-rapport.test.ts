@@ -160,6 +160,25 @@ describe("startRapport", () => {
     await assert.rejects(rapport.setNow("tomorrow"), /'now' is not a time: tomorrow/);
   });
 
+  test("after setNow has gone back, the user whom the last request updated is still the most recently updated of those with an address", async () => {
+    const subscription_group_id = "5b0c3f6e-8a0e-4f0e-9f5e-0d6a3c1b2e4f";
+    const groups = [{ id: subscription_group_id, name: "Alerts", channel: "sms" }];
+    const api_keys = [{ name: "app", key: "key-of-groups", permissions: ["users.track"] }];
+    const workspaces = [{ name: "shop", subscription_groups: groups, api_keys }];
+    const rapport = await start({ manifest: { company: { name: "Acme" }, workspaces } });
+    const update = (...attributes: object[]) => track(rapport, { attributes });
+    const phone = "+14155552671";
+    const subscription_groups = [{ subscription_group_id, subscription_state: "subscribed" }];
+    await update(...["a", "b", "c", "d", "e", "f"].map((external_id) => ({ external_id, phone })));
+    await rapport.setNow(Date.now() - 86_400_000);
+    for (const external_id of ["a", "c", "e"]) {
+      await update({ external_id: "f", subscription_groups });
+      await update({ external_id, first_name: "Ada" });
+      await update({ phone, last_name: external_id });
+      assert.equal((await rapport.users(external_id))[0]?.last_name, external_id);
+    }
+  });
+
   test("the requests of a test are there as soon as it has the response, however many", async () => {
     const rapport = shared;
     await rapport.reset();

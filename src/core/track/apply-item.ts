@@ -42,7 +42,7 @@ export interface Batch {
   readonly relinkedEmailStates: Map<string, LinkedEmailState>;
   /** Counts the items about an email state, so that each gets its own time. */
   emailStateCount: number;
-  /** Later than everything so far, in microseconds since the epoch: what an item does counts as done after the items before it. */
+  /** Later than all that its items did so far, in microseconds since the epoch: an item counts as done after those before it. */
   nextMoment: number;
   readonly now: Date;
   readonly quotas: BatchQuotas | undefined;

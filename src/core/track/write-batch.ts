@@ -72,7 +72,7 @@ export interface WriteServices extends StoringServices {
  * Writes requests of one workspace in one transaction, in their order (`writePeople`).
  *
  * @param lockMs see `WritePlan`.
- * @returns for each request the verdicts on its items.
+ * @returns for each request the verdicts on its items; and a moment later than all that they did, in microseconds since the epoch.
  * @throws a serialization failure when every attempt had a stale read; KeyTaken
  *   (core/http/idempotency.ts).
  */
@@ -80,9 +80,9 @@ export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
   lockMs?: number,
-): Promise<Verdict[][]> {
+): Promise<{ verdicts: Verdict[][]; nextMoment: number }> {
   const [first] = requests;
-  if (!first) return [];
+  if (!first) return { verdicts: [], nextMoment: 0 };
   const { workspace } = first.context;
   const items = requests.flatMap((request) => request.items);
   const targets = namedFor(workspace, items);
@@ -107,7 +107,7 @@ export async function writeBatch(
     },
   );
   services.onWritten(workspace.id, writtenAtOnce({ changes, batch }));
-  return verdicts;
+  return { verdicts, nextMoment: batch.nextMoment };
 }
 
 /**

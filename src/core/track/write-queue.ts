@@ -22,7 +22,7 @@ const BATCH_ITEMS = 2_000;
 /** Nested properties count as an item for each of these, so that a transaction takes two full requests. */
 const CHARACTERS_OF_ITEM = 2_500;
 
-/** One tick for the affected profiles, one for the named profile. Those after an item that affects many move up (`applyItem`). */
+/** One tick for the affected profiles, one for the named profile. An item that affects many takes more (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
 
 export type WriteQueue = ReturnType<typeof createWriteQueue>;
@@ -41,7 +41,7 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan) {
   const slots = createSemaphore(plan.atOnce);
   const lockWaits = createPeopleLockWaits(services.database, namesIn);
   const lanes = Array.from({ length: plan.count }, () =>
-    createLane(services, depth, slots, lockWaits),
+    createLane(services, depth, slots, lockWaits, noteMoment),
   );
   const room = createPool(MOST_WAITING_ITEMS);
   let waitingItems = 0;
@@ -52,6 +52,11 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan) {
     const moment = Math.max(services.clock.now().getTime() * 1_000, lastMoment);
     lastMoment = moment + items * MICROSECONDS_OF_ITEM;
     return moment;
+  }
+
+  /** What comes after a transaction is later than it, also while the clock stands behind. */
+  function noteMoment(moment: number): void {
+    lastMoment = Math.max(lastMoment, moment);
   }
 
   function report(items: number): void {
@@ -139,6 +144,7 @@ const createLane = (
   depth: number,
   slots: Semaphore,
   lockWaits: LockWaits<WriteRequest, Waiting<WriteRequest, Verdict[]>> | undefined,
+  noteMoment: (moment: number) => void,
 ) =>
   createSharedTransactions<WriteRequest, Verdict[]>({
     name: "write batch",
@@ -149,7 +155,8 @@ const createLane = (
     lockWaits,
     async runTogether(requests, _within, lockMs) {
       const startedAt = performance.now();
-      const verdicts = await writeBatch(services, requests, lockMs);
+      const { verdicts, nextMoment } = await writeBatch(services, requests, lockMs);
+      noteMoment(nextMoment);
       const items = requests.reduce((sum, request) => sum + request.items.length, 0);
       services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
       return verdicts;

@@ -111,7 +111,7 @@ async function costWith(
     metrics: createMetrics(),
     tracing: NO_TRACING,
   };
-  const verdicts = await writeBatch(services, requests);
+  const { verdicts } = await writeBatch(services, requests);
   for (const { outcome } of verdicts.flat()) assert.equal(outcome, "applied");
   return {
     transactions: counted.transactions,

@@ -123,19 +123,26 @@ test("objects have the same effects and results in one request as in separate re
 
 test("a user whom a request updates after a state for everyone with an address is the most recently updated of them", async () => {
   const workspace = await server.workspace();
-  const [phone = ""] = PHONES;
   const holders = ["a", "b", "c", "d", "e", "f"];
-  await workspace.track({ attributes: holders.map((external_id) => ({ external_id, phone })) });
-  const subscription_groups = [{ subscription_group_id: ALERTS, subscription_state: "subscribed" }];
-  for (const updated of ["a", "c", "e"]) {
-    const attributes = [
-      { external_id: "f", subscription_groups },
-      { external_id: updated, first_name: "Ada" },
-      { phone, last_name: updated },
-    ];
-    assert.deepEqual((await workspace.track({ attributes })).body.errors, undefined);
-    const [profile] = await workspace.profiles({ external_ids: [updated] });
-    assert.equal(profile?.last_name, updated);
+  for (const [address, subscription_group_id] of [
+    [{ email: EMAILS[0] }, NEWSLETTER],
+    [{ phone: PHONES[0] }, ALERTS],
+  ] as const) {
+    const attributes = holders.map((external_id) => ({ external_id, ...address }));
+    await workspace.track({ attributes });
+    const subscription_groups = [{ subscription_group_id, subscription_state: "subscribed" }];
+    for (const updated of ["a", "c", "e"]) {
+      const { body } = await workspace.track({
+        attributes: [
+          { external_id: "f", subscription_groups },
+          { external_id: updated, first_name: "Ada" },
+          { ...address, last_name: updated },
+        ],
+      });
+      assert.equal(body.errors, undefined);
+      const [profile] = await workspace.profiles({ external_ids: [updated] });
+      assert.equal(profile?.last_name, updated);
+    }
   }
 });
 

@@ -31,58 +31,68 @@ export async function* readByCursor<Row>(
 /**
  * Streams the output of `read` from one snapshot of the database (see `readTogether`). The
  * transaction stays open until the stream ends or its reader disconnects. On a single-connection
- * engine a slow reader would block all other requests, so there the stream first goes to a
- * temporary file at full speed.
+ * engine a slow reader would block all other requests, so there the output goes to a temporary file at
+ * full speed, and the reader follows it.
  */
-export function streamTogether(
+export async function* streamTogether(
   database: Database,
   read: (tx: Queryable) => AsyncIterable<string>,
 ): AsyncGenerator<string | Uint8Array> {
-  return database.isSerialized ? spooled(database, read) : live(database, read);
-}
-
-/** One text at a time goes from the transaction to the reader. */
-async function* live(
-  database: Database,
-  read: (tx: Queryable) => AsyncIterable<string>,
-): AsyncGenerator<string> {
-  const offers = createExchange();
+  const passage = database.isSerialized ? await openSpool() : createExchange();
   const finished = readTogether(database, async (tx) => {
-    for await (const text of read(tx)) if (!(await offers.give(text))) return;
+    for await (const text of read(tx)) if (!(await passage.give(text))) return;
   }).then(
-    () => offers.end(undefined),
-    (error: unknown) => offers.end({ error }),
+    () => passage.end(undefined),
+    (error: unknown) => passage.end({ error }),
   );
   try {
     for (;;) {
-      const next = await offers.take();
+      const next = await passage.take();
       if (next === undefined) return;
-      yield next.value;
+      yield next;
     }
   } finally {
-    offers.leave();
+    passage.leave();
     await finished;
+    passage.close();
   }
 }
 
-function createExchange() {
-  let offered: { readonly value: string } | undefined;
-  let ended: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+/** Takes the output from the transaction to its reader. */
+interface Passage {
+  /** @returns false if the reader has left. */
+  give(text: string): boolean | Promise<boolean>;
+  /** @returns undefined at the end. @throws the error of the giver. */
+  take(): Promise<string | Uint8Array | undefined>;
+  /** The giver has ended. */
+  end(failure: Failure | undefined): void;
+  /** The reader has left. */
+  leave(): void;
+  /** Both have. */
+  close(): void;
+}
+
+interface Failure {
+  readonly error: unknown;
+}
+
+/** One text at a time: the giver waits until the reader has taken it. */
+function createExchange(): Passage {
+  let offered: { readonly text: string } | undefined;
+  let ended: { readonly failure: Failure | undefined } | undefined;
   let hasLeft = false;
   let wakeGiver: () => void = () => {};
   let wakeTaker: () => void = () => {};
   return {
-    /** Waits until the value was taken. @returns false if the reader has left. */
-    async give(value: string) {
+    async give(text) {
       if (hasLeft) return false;
-      offered = { value };
+      offered = { text };
       wakeTaker();
       await new Promise<void>((resolve) => {
         wakeGiver = resolve;
       });
       return !hasLeft;
     },
-    /** @returns undefined at the end. @throws the error of the giver. */
     async take() {
       // Earlier rows have been read by now.
       wakeGiver();
@@ -93,11 +103,11 @@ function createExchange() {
       }
       const next = offered;
       offered = undefined;
-      if (next) return next;
+      if (next) return next.text;
       if (ended?.failure) throw ended.failure.error;
       return undefined;
     },
-    end(failure: { readonly error: unknown } | undefined) {
+    end(failure) {
       ended = { failure };
       wakeTaker();
     },
@@ -105,45 +115,65 @@ function createExchange() {
       hasLeft = true;
       wakeGiver();
     },
+    close: () => {},
   };
 }
 
 const SPOOL_PORTION_BYTES = 65_536;
 
-async function* spooled(
-  database: Database,
-  read: (tx: Queryable) => AsyncIterable<string>,
-): AsyncGenerator<Uint8Array> {
+/** A file without a name: the giver never waits, and the reader takes what is there. */
+async function openSpool(): Promise<Passage> {
   const folder = await mkdtemp(join(tmpdir(), "rapport-export-"));
   const path = join(folder, "rows");
   const file = openSync(path, "wx+", 0o600);
-  try {
-    // Without a name nothing is left behind, not even by a killed process.
-    unlinkSync(path);
-    await rmdir(folder);
-    await readTogether(database, async (tx) => {
-      for await (const text of read(tx)) writeWhole(file, text);
-    });
-    const portion = Buffer.alloc(SPOOL_PORTION_BYTES);
-    for (let position = 0; ; ) {
-      const bytes = readSync(file, portion, 0, portion.length, position);
-      if (bytes === 0) return;
-      position += bytes;
-      yield Uint8Array.prototype.slice.call(portion, 0, bytes);
-    }
-  } finally {
-    closeSync(file);
-  }
+  // Nothing is left behind, not even by a killed process.
+  unlinkSync(path);
+  await rmdir(folder);
+  const portion = Buffer.alloc(SPOOL_PORTION_BYTES);
+  let written = 0;
+  let taken = 0;
+  let ended: { readonly failure: Failure | undefined } | undefined;
+  let hasLeft = false;
+  let wakeTaker: () => void = () => {};
+  return {
+    give(text) {
+      if (hasLeft) return false;
+      written += writeWhole(file, text);
+      wakeTaker();
+      return true;
+    },
+    async take() {
+      while (taken === written && !ended) {
+        await new Promise<void>((resolve) => {
+          wakeTaker = resolve;
+        });
+      }
+      if (ended?.failure) throw ended.failure.error;
+      const bytes = readSync(file, portion, 0, portion.length, taken);
+      taken += bytes;
+      return bytes > 0 ? Uint8Array.prototype.slice.call(portion, 0, bytes) : undefined;
+    },
+    end(failure) {
+      ended = { failure };
+      wakeTaker();
+    },
+    leave() {
+      hasLeft = true;
+    },
+    close: () => closeSync(file),
+  };
 }
 
 /** The SQLSTATE of a full disk, as the engine itself would report it. */
 const DISK_FULL = "53100";
 
-function writeWhole(file: number, text: string): void {
+/** @returns how many bytes the text has. @throws the engine's error for a full disk. */
+function writeWhole(file: number, text: string): number {
+  const bytes = Buffer.from(text);
   try {
-    for (let rest: Uint8Array = Buffer.from(text); rest.length > 0; ) {
+    for (let rest: Uint8Array = bytes; rest.length > 0; )
       rest = rest.subarray(writeSync(file, rest));
-    }
+    return bytes.length;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     const full = databaseError(DISK_FULL, "The disk of the server is full.");

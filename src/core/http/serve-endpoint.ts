@@ -42,7 +42,8 @@ async function sendStream(
 ): Promise<void> {
   const stream = answer.body as TextStream;
   const { raw } = reply;
-  // The embedded engine writes all of an export before its first piece.
+  // An export may wait for its turn, and for a filter that few rows meet.
+  // An export may wait for its turn, and for the first row that meets its filter.
   const first = await inSilence(reply.request.raw.socket, () => stream.next());
   // The client has gone already.
   if (raw.destroyed) return void (await stream.return(undefined));

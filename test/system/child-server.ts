@@ -2,12 +2,11 @@
  * The server as its users start it: `node dist/bundle/main.js serve` as a separate process, to be
  * stopped, killed and started again. Every process started here is killed when its test file ends.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
 import { packageRoot } from "../../src/core/base/package-root.ts";
+import { type Launched, launch } from "./launched.ts";
 
 export interface Finished {
   readonly code: number | null;
@@ -55,49 +54,44 @@ export const KEPT_CODE: Environment = IS_BRIEF
   : {};
 
 interface Running {
-  readonly child: ChildProcess;
+  readonly child: Launched;
   readonly output: { stdout: string; stderr: string };
   readonly finished: Promise<Finished>;
 }
 
-/** Processes that must not outlive a test process that ends before its file does. */
-const alive = new Set<ChildProcess>();
-process.on("exit", () => {
-  for (const child of alive) child.kill("SIGKILL");
-});
-
-function start(
+async function start(
   args: readonly string[],
   environment: Environment,
   input?: string | Uint8Array,
   { root, uid }: ChildOptions = {},
-): Running {
-  const child = spawn(NODE, [...BRIEFLY, mainOf(root), ...args], {
+): Promise<Running> {
+  const child = await launch(NODE, [...BRIEFLY, mainOf(root), ...args], {
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...KEPT_CODE, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     ...(uid !== undefined && { uid }),
   });
-  child.stdin?.end(input);
+  if (input !== undefined) child.stdin?.end(input);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
       output[name] += text;
     });
   }
-  const finished = once(child, "close").then(([code]) => ({ code, ...output }));
+  const finished = child.closed.then((code) => ({ code, ...output }));
   after(() => child.kill("SIGKILL"));
-  alive.add(child);
-  void finished.then(() => alive.delete(child));
   return { child, output, finished };
 }
 
 /** Runs `rapport` with arguments, and perhaps with standard input, to its end. */
-export const runCommand = (
+export async function runCommand(
   args: readonly string[],
   environment: Environment,
   input?: string | Uint8Array,
   options: ChildOptions = {},
-): Promise<Finished> => start(args, environment, input, options).finished;
+): Promise<Finished> {
+  const { finished } = await start(args, environment, input, options);
+  return finished;
+}
 
 /** Runs `rapport` until standard error shows a pattern, and kills or interrupts it then. */
 export async function killCommandAt(
@@ -107,9 +101,11 @@ export async function killCommandAt(
   signal: "SIGKILL" | "SIGINT" = "SIGKILL",
   whenSignalled = () => {},
 ): Promise<Finished> {
-  const { child, output, finished } = start(args, environment);
-  child.stderr?.on("data", () => {
-    if (child.killed || !pattern.test(output.stderr)) return;
+  const { child, output, finished } = await start(args, environment);
+  let isKilled = false;
+  child.stderr.on("data", () => {
+    if (isKilled || !pattern.test(output.stderr)) return;
+    isKilled = true;
     child.kill(signal);
     whenSignalled();
   });
@@ -121,14 +117,18 @@ export async function runCommandForHead(
   args: readonly string[],
   environment: Environment,
 ): Promise<Finished> {
-  const { child, finished } = start(args, environment);
-  child.stdout?.once("data", () => child.stdout?.destroy());
+  const { child, finished } = await start(args, environment);
+  child.stdout.once("data", () => child.stdout.destroy());
   return finished;
 }
 
 /** Starts a server and kills it after this many milliseconds, ready or not. */
 export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {
-  const { child, finished } = start(["serve"], { PORT: "0", LOG_LEVEL: "silent", ...environment });
+  const { child, finished } = await start(["serve"], {
+    PORT: "0",
+    LOG_LEVEL: "silent",
+    ...environment,
+  });
   setTimeout(() => child.kill("SIGKILL"), afterMs);
   await finished;
 }
@@ -152,29 +152,29 @@ export async function startChild(
   options: ChildOptions = {},
 ): Promise<ChildServer> {
   const settings = { PORT: "0", LOG_LEVEL: "silent", DEMO: "true", ...environment };
-  const { child, output, finished } = start(
+  const { child, output, finished } = await start(
     options.args ?? ["serve"],
     settings,
     undefined,
     options,
   );
   const ready = new Promise<void>((resolve) => {
-    child.stdout?.on("data", () => {
+    child.stdout.on("data", () => {
       if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();
     });
   });
   const ended = await Promise.race([ready, finished]);
   if (ended) throw new Error(`The server ended with ${ended.code}: ${ended.stderr}`);
   return {
-    pid: child.pid as number,
+    pid: child.pid,
     url: /ready at (\S+)/.exec(output.stdout)?.[1] ?? "",
     key: await demoKey(environment.DATA_DIR ?? "./data", output.stdout),
     greeting: output.stdout,
     finished,
-    signal: (signal) => void child.kill(signal),
-    leaveLogUnread: () => void child.stderr?.pause(),
+    signal: child.kill,
+    leaveLogUnread: () => void child.stderr.pause(),
     end(signal) {
-      child.stderr?.resume();
+      child.stderr.resume();
       child.kill(signal);
       return finished;
     },

@@ -23,7 +23,8 @@ describe("rapport workspaces", () => {
       stdout: `The workspace '${workspace.name}' is deleted.\n`,
       stderr: "",
     });
-    assert.ok(!(await workspaces("list")).stdout.includes(workspace.name));
+    const left = (await workspaces("list")).stdout.split("\n");
+    assert.ok(!left.some((line) => line.startsWith(`${workspace.name} `)));
   });
 
   test("rapport workspaces delete says why a workspace with users stays", async () => {

@@ -143,9 +143,9 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
     // A file's name has no folders.
     writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${encodeURIComponent(path)}`), "");
   }
-  const suiteProcess = join(import.meta.dirname, "suite-process.js");
+  const entry = join(import.meta.dirname, "suite-entry.js");
   return new Promise<void>((resolve) => {
-    run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
+    run({ files: Array(processes).fill(entry), concurrency: processes, signal })
       .on("test:pass", ({ name, skip, details }) => {
         if (skip === undefined && details.type !== "suite" && !name.endsWith(".js")) ran += 1;
       })

@@ -63,6 +63,14 @@ describe("a suite", { concurrency: 2 }, () => {
   });
 });
 
+const begun = wait(1);
+let hasEnded = false;
+test("a test that waits for what was begun outside it", async () => {
+  await begun;
+  after(() => { hasEnded = true; });
+});
+test("the next one", () => say("its hook is one of the " + (hasEnded ? "test" : "file")));
+
 test("a test that declares others after a response", async (context) => {
   await ask("/later");
   const late = context.test("a late one", async () => { await ask("/late"); after(() => say("a late one has ended")); });
@@ -85,11 +93,13 @@ async function runTests(folder: string, ...options: string[]): Promise<string> {
   });
 }
 
-test("tests, hooks and errors belong to the same tests as with Node's own tracking", async () => {
+test("tests, hooks and errors belong to the same tests as with Node's own tracking, apart from what waits for something outside", async () => {
   const folder = await temporaryFolder();
   const lighter = new URL("light-tracking.js", import.meta.url).href;
   const usual = await runTests(folder);
-  assert.equal(await runTests(folder, `--import=${lighter}`), usual);
+  const light = await runTests(folder, `--import=${lighter}`);
+  assert.equal(light, usual.replace("its hook is one of the file", "its hook is one of the test"));
+  assert.notEqual(light, usual);
   assert.match(usual, /thrown in a timer.*rejected unnoticed.*thrown in a listener/s);
   assert.match(usual, /SAID a late one has ended, .* one within has ended/);
   assert.match(usual, /Ended with 1\.$/);

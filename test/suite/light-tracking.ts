@@ -1,8 +1,8 @@
 /*
  * To know which test a call of `after()` or an uncaught error belongs to, Node's test runner follows every promise of its process with
- * async hooks: a twelfth of the processor time of the suite. `AsyncLocalStorage` knows the same for less. Loaded before anything
- * else loads `node:test`, this gives the runner, and nothing else, another `async_hooks`: light-tracking.test.ts compares both. A
- * runner that asks for something else keeps what it has.
+ * async hooks: a tenth of the processor time of the suite. `AsyncLocalStorage` knows the same for less. Loaded before anything
+ * else loads `node:test`, this gives the runner, and nothing else, another `async_hooks`: light-tracking.test.ts compares both. They
+ * differ where a test has waited for something that was begun outside it: for Node it is outside from then on.
  */
 import asyncHooks, {
   AsyncLocalStorage,

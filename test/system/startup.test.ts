@@ -4,6 +4,7 @@
  * and is stopped and started again on the way.
  */
 import assert from "node:assert/strict";
+import { AsyncResource } from "node:async_hooks";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
@@ -48,7 +49,9 @@ const track = ({ url, key }: ChildServer, ...events: object[]) =>
 const isLinux = process.platform === "linux";
 
 const home = await place();
-const first = await startChild(home);
+/** What a test starts with it goes on after that test. */
+const startFor = AsyncResource.bind((environment: Environment) => startChild(environment));
+const first = await startFor(home);
 let server = first;
 const firstToken = await readFile(join(home.DATA_DIR, "admin-token"), "utf8");
 
@@ -168,7 +171,7 @@ describe("a server that is stopping", () => {
       const { code, stderr } = await server.finished;
       assert.deepEqual([code, stderr], [0, ""]);
 
-      server = await startChild(home);
+      server = await startFor(home);
       assert.deepEqual(await eventsOf(server, signal), [["opened", 1]]);
     });
   }
@@ -187,7 +190,7 @@ describe("a server that is stopping", () => {
     );
     await until(() => taken >= 100);
     assert.equal((await server.end("SIGTERM")).code, 0);
-    server = await startChild(home);
+    server = await startFor(home);
     for (const { external_id, count, last } of await writing) {
       assert.ok(last === undefined || last === 503, String(last));
       assert.deepEqual(
@@ -239,7 +242,7 @@ describe("a later start", () => {
 
   test("ADMIN_TOKEN retires the admin token of the data folder, and removes its file", async () => {
     const kept = (await readFile(join(home.DATA_DIR, "admin-token"), "utf8")).trim();
-    server = await startChild({ ...home, ADMIN_TOKEN: "given-token-of-24-characters" });
+    server = await startFor({ ...home, ADMIN_TOKEN: "given-token-of-24-characters" });
     assert.equal((await resetOf(server, "given-token-of-24-characters")).status, 200);
     assert.equal((await resetOf(server, kept)).status, 401);
     await assert.rejects(readFile(join(home.DATA_DIR, "admin-token")), { code: "ENOENT" });

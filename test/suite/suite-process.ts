@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import fc from "fast-check";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { shareEngines, startServer, stopShared } from "../harness.ts";
+import { endLauncher } from "../system/launched.ts";
 import { familySeconds } from "./family-time.ts";
 import type { FileTime } from "./suite-times.ts";
 
@@ -105,5 +106,6 @@ setTimeout(() => {
   process.exit();
 }, END_MS).unref();
 await closeSharedChromium();
+await endLauncher();
 // Its own hook waits for the end of the process, which waits for the server.
 await stopShared();

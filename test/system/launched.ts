@@ -66,6 +66,14 @@ function startLauncher(): ChildProcess {
   return started;
 }
 
+/** Kills what still runs, and waits: the processor time of what it started then counts as that of this process. */
+export async function endLauncher(): Promise<void> {
+  if (!launcher) return;
+  launcher.ref();
+  launcher.disconnect();
+  await once(launcher, "exit");
+}
+
 /** @throws if the program cannot be started. */
 export async function launch(
   command: string,

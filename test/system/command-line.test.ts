@@ -164,7 +164,17 @@ describe("rapport doctor", () => {
         .map((each: { check: string }) => each.check)
         .filter((name: string) => name !== "disk"),
       databaseUrl
-        ? ["version", "node", "settings", "port", "engine", "schema", "clock", "file modes"]
+        ? [
+            "version",
+            "node",
+            "settings",
+            "port",
+            "engine",
+            "schema",
+            "clock",
+            "locks",
+            "file modes",
+          ]
         : ["version", "node", "settings", "port", "data folder", "engine", "file modes"],
     );
     await writeFile(join(folder, "admin-token"), "secret");

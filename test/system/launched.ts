@@ -1,6 +1,6 @@
 /*
- * Starts processes for a test process. A process is forked in a time that grows with the memory of its parent: 40 ms of both
- * cores for a test process with its engines, 1 ms for the small process that does it here (launcher-process.ts).
+ * Starts processes for a test process. To fork takes longer the more memory a process has: 20 to 50 ms for a test process with its
+ * engines, 1 ms for the small process that does it here (launcher-process.ts).
  */
 import { type ChildProcess, fork, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
@@ -104,7 +104,18 @@ export async function launch(
     stdin,
     stdout,
     stderr,
-    kill: (signal) => void (hasEnded || process.kill(pid, signal)),
+    kill: (signal) => {
+      if (!hasEnded) sendSignal(pid, signal);
+    },
     closed: Promise.all(closings).then(() => code),
   };
+}
+
+/** Its end may be on the way here. */
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }

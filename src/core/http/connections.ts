@@ -43,6 +43,22 @@ export async function inSilence<Result>(socket: Socket, work: () => Promise<Resu
   }
 }
 
+/** A stream of which each piece may take as long as it takes: an export waits for its turn, and for rows that meet its filter. */
+export async function* eachInSilence<Piece>(
+  socket: Socket,
+  stream: AsyncGenerator<Piece>,
+): AsyncGenerator<Piece> {
+  try {
+    for (;;) {
+      const next = await inSilence(socket, () => stream.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    await stream.return(undefined);
+  }
+}
+
 /** Framework settings that keep a caller from holding a connection for ever. */
 export function connectionOptions(
   { requestTimeoutSeconds }: ConnectionLimits,

@@ -7,7 +7,7 @@ import { budgetsOf, startWork } from "../base/work.ts";
 import { type AdmissionServices, admit, confirm } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
-import { inSilence } from "./connections.ts";
+import { eachInSilence, inSilence } from "./connections.ts";
 import type { Deadlines } from "./deadlines.ts";
 import {
   type Contract,
@@ -40,11 +40,9 @@ async function sendStream(
   mediaType: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const stream = answer.body as TextStream;
+  const stream = eachInSilence(reply.request.raw.socket, answer.body as TextStream);
   const { raw } = reply;
-  // An export may wait for its turn, and for a filter that few rows meet.
-  // An export may wait for its turn, and for the first row that meets its filter.
-  const first = await inSilence(reply.request.raw.socket, () => stream.next());
+  const first = await stream.next();
   // The client has gone already.
   if (raw.destroyed) return void (await stream.return(undefined));
   const ended = new Promise<void>((resolve) => raw.once("close", resolve));

@@ -64,7 +64,7 @@ const customers = endpoint({
   summary:
     "Reads what the users of a workspace did in the last days: activity, events, revenue and subscriptions.",
   description:
-    "Days are those of the workspace's time zone, oldest first; the last one is today. Active users are estimated within 2 %, few within one, " +
+    "Days are those of the workspace's time zone, oldest first; the last one is today. Active users are estimated within 2 %, or one if they are few; " +
     "everything else is counted. Everything is at most a minute old. Events count on the day of their own time. Merged and " +
     "erased users are taken out within a day.",
   access: byAdministratorOfWorkspace("view_usage_data"),

@@ -3,8 +3,13 @@
  * request. They talk to the server through bare sockets.
  */
 import assert from "node:assert/strict";
-import { connect, type Socket } from "node:net";
-import { describe, test } from "node:test";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { eachInSilence } from "../../../src/core/http/connections.ts";
 import { startOwnServer } from "../../harness.ts";
 
 const server = await startOwnServer();
@@ -143,6 +148,25 @@ describe("a slow client", async () => {
     const { body } = await workspace.call<any>("GET", "/changes");
     const { status } = await workspace.call("GET", `/changes?cursor=${body.cursor}&wait_s=3`);
     assert.equal(status, 200);
+  });
+});
+
+describe("a stream to a client", () => {
+  test("the pieces of a stream may come later than a silent connection stays open", async () => {
+    async function* slowly() {
+      for (const piece of ["one ", "two ", "three"]) {
+        await sleep(300);
+        yield piece;
+      }
+    }
+    const streaming = createServer(({ socket }, response) => {
+      Readable.from(eachInSilence(socket, slowly())).pipe(response);
+    }).setTimeout(150);
+    after(() => streaming.close());
+    await once(streaming.listen(0, "127.0.0.1"), "listening");
+    const { port } = streaming.address() as AddressInfo;
+    const response = await fetch(`http://127.0.0.1:${port}`);
+    assert.equal(await response.text(), "one two three");
   });
 });
 

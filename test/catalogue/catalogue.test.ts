@@ -107,6 +107,48 @@ describe("the catalogue", () => {
     assert.deepEqual((await catalogueOf(workspace, "kind=event")).entries, []);
   });
 
+  for (const fails of [false, true]) {
+    test(`a reset empties it of counts that are being written, ${fails ? "also if they fail" : "too"}`, async () => {
+      const workspace = await server.workspace();
+      const [row] = await server.database.query<{ id: number }>(
+        "select workspace_id as id from workspaces where name = $1",
+        [workspace.name],
+      );
+      const id = row?.id ?? 0;
+      let goOn = (): void => {};
+      const wasReset = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      let isHeld = true;
+      const held = new Proxy(server.database, {
+        get(target, name) {
+          if (name !== "transaction" || !isHeld) return Reflect.get(target, name);
+          isHeld = false;
+          return async (...args: Parameters<typeof target.transaction>) => {
+            await wasReset;
+            if (fails) throw new Error("no connection");
+            return target.transaction(...args);
+          };
+        },
+      });
+      const catalogue = createCatalogue(held, systemClock);
+      const opened = [{ profileId: randomUUID(), work: { name: "opened", time: new Date() } }];
+      const sent = { people: { created: [], updated: [] }, events: opened, purchases: [] };
+      catalogue.note(id, sent);
+      const writing = Promise.allSettled([catalogue.write()]);
+      await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+      catalogue.forget(id);
+      goOn();
+      const [written] = await writing;
+      assert.equal(written.status, fails ? "rejected" : "fulfilled");
+      await catalogue.write();
+      assert.deepEqual((await catalogueOf(workspace, "kind=event")).entries, []);
+      catalogue.note(id, sent);
+      await catalogue.write();
+      assert.equal((await catalogueOf(workspace, "kind=event")).entries[0].seen, 1);
+    });
+  }
+
   test("counts of several processes add up, and counts that could not be written are written later", async () => {
     const workspace = await server.workspace();
     const [row] = await server.database.query<{ id: number }>(

@@ -7,6 +7,7 @@ import {
   addDays,
   addLatest,
   type CatalogueCount,
+  deleteCatalogue,
   deleteOldDays,
   insertMissingNames,
 } from "./store.ts";
@@ -45,17 +46,40 @@ export const firstShownDay = (now: Date): Date => earlier(now, { days: SHOWN_DAY
 export function createCatalogue(database: Database, clock: Clock) {
   const noted = createNoted();
   let writing: Promise<void> = Promise.resolve();
+  let isWriting = false;
+  /** Workspaces that were reset while counts of theirs were perhaps being written. */
+  const resetMeanwhile = new Set<number>();
 
   async function writeAll(): Promise<void> {
+    await deleteAgain();
+    isWriting = true;
+    try {
+      await writeNoted();
+    } finally {
+      isWriting = false;
+    }
+    await deleteAgain();
+  }
+
+  async function writeNoted(): Promise<void> {
     const counts = noted.take();
     while (counts.length > 0) {
       const portion = counts.splice(0, PORTION);
       try {
         await writePortion(portion);
       } catch (error) {
-        noted.giveBack([...portion, ...counts]);
+        const unwritten = [...portion, ...counts];
+        noted.giveBack(unwritten.filter(({ workspaceId }) => !resetMeanwhile.has(workspaceId)));
         throw error;
       }
+    }
+  }
+
+  /** Counts of this process from after the reset are not written yet. */
+  async function deleteAgain(): Promise<void> {
+    for (const workspaceId of resetMeanwhile) {
+      await withRetries(database, (tx) => deleteCatalogue(tx, workspaceId));
+      resetMeanwhile.delete(workspaceId);
     }
   }
 
@@ -90,8 +114,11 @@ export function createCatalogue(database: Database, clock: Clock) {
       writing = writing.catch(() => {}).then(writeAll);
       return writing;
     },
-    /** Drops the unwritten counts of a workspace that was reset. */
-    forget: noted.forget,
+    /** Drops the counts of a workspace that was reset, those that are being written, too. */
+    forget(workspaceId: number) {
+      noted.forget(workspaceId);
+      if (isWriting) resetMeanwhile.add(workspaceId);
+    },
     forgetUsers: noted.forgetUsers,
   };
 }

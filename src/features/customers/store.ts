@@ -272,11 +272,12 @@ export async function deleteOldDays(database: Queryable, before: number): Promis
 }
 
 export async function deleteCounts(tx: Transaction, workspaceId: number): Promise<void> {
+  // First what every writer of counts locks: one that runs ends, and no other begins.
   for (const table of [
+    "customer_recounts",
     "customer_counts",
     "customer_days",
     "customer_activity",
-    "customer_recounts",
   ]) {
     await tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]);
   }

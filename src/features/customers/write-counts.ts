@@ -44,6 +44,8 @@ export function createCustomerCounts(database: Database, clock: Clock) {
   let zones: ReadonlyMap<number, string> = new Map();
   const daysByZone = new Map<string, Days>();
   let writing: Promise<void> = Promise.resolve();
+  /** The workspace whose counts are being written, until it is reset. */
+  let current: number | undefined;
   /** When it last asked which subscriptions have changed. */
   let askedAt: Date | undefined;
 
@@ -60,12 +62,13 @@ export function createCustomerCounts(database: Database, clock: Clock) {
 
   async function writeOne(workspaceId: number): Promise<void> {
     const slots = pending.take(workspaceId);
+    current = workspaceId;
     const days = daysOf(workspaceId);
     let written: Written | undefined;
     try {
       written = await writeCounts(database, clock, workspaceId, days, slots);
     } finally {
-      if (!written) pending.restore(workspaceId, slots);
+      if (!written && current === workspaceId) pending.restore(workspaceId, slots);
     }
     if (written && written.touched.size > 0) {
       await writeActivity(database, workspaceId, written.revision, spanOf(written.touched, days));
@@ -106,8 +109,11 @@ export function createCustomerCounts(database: Database, clock: Clock) {
       writing = writing.catch(() => {}).then(writeWaiting);
       return writing;
     },
-    /** Drops the unwritten counts of a workspace that was reset. */
-    forget: pending.forget,
+    /** Drops the counts of a workspace that was reset; one that is being written finds no cut any more. */
+    forget(workspaceId: number) {
+      pending.forget(workspaceId);
+      if (current === workspaceId) current = undefined;
+    },
   };
 }
 

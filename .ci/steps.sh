@@ -302,25 +302,11 @@ on_oldest_node() {
   readme_start
   export NODE_OPTIONS=--throw-deprecation
   npm test || again
-  npm run test:compiled -- supported-node
 }
 
 # --- Features taken out ----------------------------------------------------------------------------------------------
 
-# The types of the rest without one feature that no other imports: with each commit the next one.
-types_without_one() {
-  local features feature
-  mapfile -t features < <(node .ci/without.js)
-  feature=${features[$(($(git rev-list --count HEAD) % ${#features[@]}))]}
-  echo "Without $feature:"
-  mkdir -p "$scratch/without/$feature"
-  node .ci/without.js "$feature" "$scratch/without/$feature"
-  cd "$scratch/without/$feature"
-  npx tsc --noEmit --incremental false
-  npx tsc -p web
-}
-
-# Also starts the rest, and tracks an event with it.
+# The rest, server and dashboard, without each feature that no other imports: compiles it, starts it, and tracks an event with it.
 serves_without_each() {
   local feature folder began pid
   for feature in $(node .ci/without.js); do
@@ -372,7 +358,7 @@ generators() {
 archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
 
 # tarballs_on VERSION…: the tarballs of this build, or of the folder TARBALLS. Types under every kind of module resolution:
-# test/system/packages.test.ts.
+# test/system/night/packages.test.ts.
 tarballs_on() {
   local project=$scratch/project version
   mkdir -p "$project"

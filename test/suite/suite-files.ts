@@ -31,7 +31,10 @@ const NAMES_POSTGRES = "TEST_DATABASE_URL";
 const OPENS_DATABASES = /\b(?:TEST_DATABASE_URL|ENGINE|freshDatabase|testConfig|startOwnServer)\b/;
 
 /** They use the shared server, and compare values that each engine writes and reads in its own way. */
-const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/night/large-round-trip.test.js"];
+const ABOUT_STORED_VALUES = [
+  "system/night/round-trip.test.js",
+  "system/night/large-round-trip.test.js",
+];
 
 export interface SuiteChoice {
   /**

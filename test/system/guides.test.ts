@@ -80,7 +80,7 @@ const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 const COMMAND_TIMEOUT_MS = 60_000;
 /**
  * The behaviour of npx in a clone: it runs the package's own executable.
- * test/system/packages.test.ts tries npx itself.
+ * test/system/night/packages.test.ts tries npx itself.
  */
 const NPX = 'npx() { [ "$1" = rapport-server ] && shift && node dist/bundle/main.js "$@"; }';
 const START_TIMEOUT_MS = 60_000;

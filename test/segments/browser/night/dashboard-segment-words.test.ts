@@ -1,15 +1,15 @@
 /* Segments in words, and the catalogue and attributes that lead to them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
 import {
   goTo,
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "../../browser/dashboard-browser.ts";
-import { NEWSLETTER, startServer } from "../../harness.ts";
-import { withBuyers } from "./buyers.ts";
+} from "../../../browser/dashboard-browser.ts";
+import { NEWSLETTER, startServer } from "../../../harness.ts";
+import { withBuyers } from "../buyers.ts";
 
 describe("segments in words in the dashboard", { skip }, async () => {
   if (skip) return;

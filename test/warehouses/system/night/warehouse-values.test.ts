@@ -3,10 +3,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
-import { startIntegration } from "../../sync-runs.ts";
-import { startBigQuery } from "../fakes/bigquery.ts";
-import { TRIED } from "../fakes/kinds.ts";
+import { startServer } from "../../../harness.ts";
+import { startIntegration } from "../../../sync-runs.ts";
+import { startBigQuery } from "../../fakes/bigquery.ts";
+import { TRIED } from "../../fakes/kinds.ts";
 
 const server = await startServer();
 

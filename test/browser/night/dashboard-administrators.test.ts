@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startOwnServer } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { startOwnServer } from "../../harness.ts";
+import { assertAccessible } from "../accessibility.ts";
 import {
   goTo,
   isLoaded,
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
-import { tabTo } from "./tab-to.ts";
+} from "../dashboard-browser.ts";
+import { tabTo } from "../tab-to.ts";
 
 describe("dashboard users in the dashboard", { skip }, async () => {
   if (skip) return;

@@ -4,15 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { BOTH_THEMES } from "./accessibility.ts";
-import { skipWithoutChromium as skip } from "./chromium.ts";
+import { startServer } from "../../harness.ts";
+import { BOTH_THEMES } from "../accessibility.ts";
+import { skipWithoutChromium as skip } from "../chromium.ts";
 import {
   assertPageAccessible,
   SCREENS,
   sendExample,
   startReferenceBrowser,
-} from "./reference-in-browser.ts";
+} from "../reference-in-browser.ts";
 
 describe("the reference in a browser", { skip }, async () => {
   if (skip) return;

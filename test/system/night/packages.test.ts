@@ -4,9 +4,9 @@ import { statSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { sample, sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { installPackages, ROOT, run } from "./packed.ts";
+import { sample, sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { installPackages, ROOT, run } from "../packed.ts";
 
 /** Which TypeScript a project has is its own affair: this one still knows `node10`. */
 const TSC = join(ROOT, "client", "node_modules", "typescript", "bin", "tsc");

@@ -1,19 +1,19 @@
 /* The dashboard for people who have permissions of the company, or none, but no workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
-import { continueSession } from "../dashboard-users/signed-in.ts";
-import { freePort } from "../free-port.ts";
-import { startOwnServer } from "../harness.ts";
-import { declare, scimClient } from "../scim-client.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { startProvider, visit } from "../../dashboard-users/identity-provider.ts";
+import { continueSession } from "../../dashboard-users/signed-in.ts";
+import { freePort } from "../../free-port.ts";
+import { startOwnServer } from "../../harness.ts";
+import { declare, scimClient } from "../../scim-client.ts";
+import { assertAccessible } from "../accessibility.ts";
 import {
   isLoaded,
   type OpenPage,
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
+} from "../dashboard-browser.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

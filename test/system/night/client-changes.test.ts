@@ -11,15 +11,15 @@ import {
   type FollowOptions,
   followChanges,
   RapportError,
-} from "../../client/src/client.ts";
-import { packageRoot } from "../../src/core/base/package-root.ts";
-import { CHANGE_TYPES } from "../../src/core/people/changes/change.ts";
-import { freePort } from "../free-port.ts";
-import { startOwnServer, startServer, type TestWorkspace, testConfig } from "../harness.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { startChild } from "./child-server.ts";
-import { failingProxy } from "./failing-proxy.ts";
+} from "../../../client/src/client.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { CHANGE_TYPES } from "../../../src/core/people/changes/change.ts";
+import { freePort } from "../../free-port.ts";
+import { startOwnServer, startServer, type TestWorkspace, testConfig } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { startChild } from "../child-server.ts";
+import { failingProxy } from "../failing-proxy.ts";
 
 const server = await startServer();
 

@@ -1,11 +1,11 @@
 /* The dashboard for a person who may see a page but not change its contents. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
-import { skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
-import { filledWorkspace } from "./dashboard-workspace.ts";
-import { changingButtons, openAsPerson, SEEING } from "./person-with-permissions.ts";
+import { startServer } from "../../harness.ts";
+import { assertAccessible } from "../accessibility.ts";
+import { skipWithoutBrowser as skip, startDashboard } from "../dashboard-browser.ts";
+import { filledWorkspace } from "../dashboard-workspace.ts";
+import { changingButtons, openAsPerson, SEEING } from "../person-with-permissions.ts";
 
 describe("the dashboard and a person's permissions", { skip }, async () => {
   if (skip) return;

@@ -4,12 +4,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
-import { alias, byAlias, id, TIME } from "../core/people/identity/identity-calls.ts";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { sample } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../awkward-text.ts";
+import { alias, byAlias, id, TIME } from "../../core/people/identity/identity-calls.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { sample } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

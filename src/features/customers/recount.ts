@@ -7,6 +7,7 @@ import { entryOf } from "../../core/base/values/group-by.ts";
 import type { Database } from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Days, daysIn } from "./days.ts";
+import { differenceOf } from "./difference.ts";
 import { beginOfSlot, slotAt } from "./pending.ts";
 import {
   BEFORE_ALL,
@@ -20,21 +21,21 @@ import {
   selectFirstChange,
   selectUsers,
 } from "./people-store.ts";
-import { addMark, emptySketch, markOf, packSketch, type Sketch } from "./sketch.ts";
+import { addMark, emptySketch, markOf, type Sketch } from "./sketch.ts";
 import {
-  addCounts,
   bringCutForward,
   deleteOldDays,
   endRecount,
   insertRecounts,
   lockRecount,
   type Recount,
+  replaceRecounted,
+  replaceSketches,
   selectRecount,
   selectRecounts,
   selectZones,
-  upsertSketches,
 } from "./store.ts";
-import { AT_PRESENT, type CountKind, createTally, type Tally } from "./tally.ts";
+import { AT_PRESENT, type CountKey, type CountKind, createTally, type Tally } from "./tally.ts";
 import { type CustomerCounts, countSteps, nextCut, writeActivity } from "./write-counts.ts";
 
 const RECOUNT_JOB = "customer_recount";
@@ -219,31 +220,36 @@ async function countUsers(
 /** What is counted from rows that retention may delete. */
 const OF_KEPT = new Set<CountKind>(["event", "product", "revenue"]);
 
-/** Replaces the counts of what was received before the cut, apart from days of which rows were deleted. */
+/** Corrects the counts of what was received before the cut, apart from days of which rows were deleted. */
 async function save(
   database: Database,
   clock: Clock,
-  { workspaceId, cut }: Recount,
+  { workspaceId, cut, zone }: Recount,
   days: Days,
   { tally, sketches }: Counted,
   job: Job,
 ): Promise<void> {
-  const packed = [...sketches].map(([day, sketch]) => ({ day, packed: packSketch(sketch) }));
   const next = later(beginOfSlot(cut), EVERY);
   const kept = (await selectZones(database)).find((each) => each.workspaceId === workspaceId);
   // What retention has deleted stays as it was counted before; today's first day of it is not whole.
   const since = kept?.keptDays ? days.today - kept.keptDays + 2 : days.first;
+  const isReplaced = ({ kind, day }: CountKey) => !OF_KEPT.has(kind) || day >= since;
+  const difference = await differenceOf(
+    database.for("analysis"),
+    workspaceId,
+    tally.counts().filter(isReplaced),
+    sketches,
+    { since, isReplaced },
+  );
   await database.transaction(async (tx) => {
     await job.advance(tx);
-    // Reset meanwhile.
-    if (!(await lockRecount(tx, workspaceId))) return;
+    const locked = await lockRecount(tx, workspaceId);
+    // Reset meanwhile, or moved to another zone: then the next recount comes at once.
+    if (locked?.cut !== cut || locked.zone !== zone) return;
     const following = next > clock.now() ? slotAt(next) : nextCut(clock.now());
     await endRecount(tx, workspaceId, { counted: cut, cut: following, since });
-    const counts = tally.counts().filter(({ kind, day }) => !OF_KEPT.has(kind) || day >= since);
-    await addCounts(tx, workspaceId, "", counts);
-    for (const sketch of packed) {
-      if (sketch.day >= since) await upsertSketches(tx, workspaceId, "", [sketch]);
-    }
+    await replaceRecounted(tx, workspaceId, difference);
+    await replaceSketches(tx, workspaceId, difference);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
-import type { Count, CountKind } from "./tally.ts";
+import type { Count, CountKey, CountKind } from "./tally.ts";
 
 export interface Recount {
   readonly workspaceId: number;
@@ -73,7 +73,11 @@ export const setChangesUntil = (tx: Transaction, workspaceId: number, until: Dat
     until,
   ]);
 
-/** @param since the first day whose events and purchases are all still there: counts of earlier ones stay. */
+/**
+ * Ends a recount, and deletes what was counted apart since the last one.
+ *
+ * @param since the first day whose events and purchases are all still there: counts of earlier ones stay.
+ */
 export async function endRecount(
   tx: Transaction,
   workspaceId: number,
@@ -89,24 +93,100 @@ export async function endRecount(
     cut,
   ]);
   await tx.query(
-    `delete from customer_counts where workspace_id = $1 and part < $2
+    `delete from customer_counts where workspace_id = $1 and part <> '' and part < $2
        and (day >= $3 or kind not in ('event', 'product', 'revenue'))`,
     [workspaceId, counted, since],
   );
-  await tx.query("delete from customer_days where workspace_id = $1 and part < $2 and day >= $3", [
-    workspaceId,
-    counted,
-    since,
-  ]);
+  await tx.query(
+    "delete from customer_days where workspace_id = $1 and part <> '' and part < $2 and day >= $3",
+    [workspaceId, counted, since],
+  );
+}
+
+/** The part of what a recount has counted. */
+const RECOUNTED = "";
+
+/** What the last recount has counted, in the order of its keys: a portion after one of them. */
+export const selectRecounted = (
+  database: Queryable,
+  workspaceId: number,
+  { kind, day, name }: CountKey,
+  limit: number,
+) =>
+  database.query<Count>(
+    `select kind, day, name, seen, amount::text as amount from customer_counts
+     where workspace_id = $1 and (kind, day, name) > ($2, $3::int, $4) and part = '' order by kind, day, name limit $5`,
+    [workspaceId, kind, day, name, limit],
+  );
+
+/** Replaces counts of the last recount, and deletes those that are gone. */
+export async function replaceRecounted(
+  tx: Transaction,
+  workspaceId: number,
+  { changed, gone }: { readonly changed: readonly Count[]; readonly gone: readonly CountKey[] },
+): Promise<void> {
+  for (let from = 0; from < gone.length; from += PORTION) {
+    const some = gone.slice(from, from + PORTION);
+    await tx.query(
+      `delete from customer_counts where workspace_id = $1 and part = ''
+         and (kind, day, name) in (select * from unnest($2::text[], $3::int[], $4::text[]))`,
+      [workspaceId, ...listsOf(some, "kind", "day", "name")],
+    );
+  }
+  await upsertCounts(tx, workspaceId, RECOUNTED, changed, REPLACE);
+}
+
+/** The days of which the last recount has a sketch, from a day on. */
+export const selectRecountedDays = async (
+  database: Queryable,
+  workspaceId: number,
+  since: number,
+): Promise<number[]> =>
+  (
+    await database.query<{ day: number }>(
+      "select day from customer_days where workspace_id = $1 and day >= $2 and part = ''",
+      [workspaceId, since],
+    )
+  ).map(({ day }) => day);
+
+/** Replaces sketches of the last recount, and deletes those of some days. */
+export async function replaceSketches(
+  tx: Transaction,
+  workspaceId: number,
+  {
+    changedDays,
+    goneDays,
+  }: {
+    readonly changedDays: readonly { readonly day: number; readonly packed: Buffer }[];
+    readonly goneDays: readonly number[];
+  },
+): Promise<void> {
+  await tx.query(
+    "delete from customer_days where workspace_id = $1 and part = '' and day = any($2::int[])",
+    [workspaceId, goneDays],
+  );
+  for (const each of changedDays) await upsertSketches(tx, workspaceId, RECOUNTED, [each]);
 }
 
 const PORTION = 2_000;
 
-export async function addCounts(
+const ADD =
+  "seen = customer_counts.seen + excluded.seen, amount = customer_counts.amount + excluded.amount";
+const REPLACE = "seen = excluded.seen, amount = excluded.amount";
+
+export const addCounts = (
   tx: Transaction,
   workspaceId: number,
   part: string,
   counts: readonly Count[],
+): Promise<void> => upsertCounts(tx, workspaceId, part, counts, ADD);
+
+async function upsertCounts(
+  tx: Transaction,
+  workspaceId: number,
+  part: string,
+  counts: readonly Count[],
+  known: typeof ADD | typeof REPLACE,
 ): Promise<void> {
   for (let from = 0; from < counts.length; from += PORTION) {
     const some = counts.slice(from, from + PORTION);
@@ -115,8 +195,7 @@ export async function addCounts(
        select $1, day, kind, name, $2, seen, amount::numeric
        from unnest($3::int[], $4::text[], $5::text[], $6::bigint[], $7::text[])
          as new (day, kind, name, seen, amount)
-       on conflict (workspace_id, kind, day, name, part) do update set
-         seen = customer_counts.seen + excluded.seen, amount = customer_counts.amount + excluded.amount`,
+       on conflict (workspace_id, kind, day, name, part) do update set ${known}`,
       [workspaceId, part, ...listsOf(some, "day", "kind", "name", "seen", "amount")],
     );
   }

@@ -19,10 +19,13 @@ export type CountKind =
 /** The day under which is kept what stands at present. */
 export const AT_PRESENT = 0;
 
-export interface Count {
-  readonly day: number;
+export interface CountKey {
   readonly kind: CountKind;
+  readonly day: number;
   readonly name: string;
+}
+
+export interface Count extends CountKey {
   readonly seen: number;
   /** An exact decimal, in the currency's base unit. */
   readonly amount: string;

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { createSettableClock } from "../../../src/core/base/clock.ts";
 import { NEWSLETTER, startOwnServer, type TestWorkspace } from "../../harness.ts";
 import { until } from "../../until.ts";
+import { idOf, recount } from "../recount.ts";
 
 const DAY_MS = 86_400_000;
 // In the morning, so that no day begins while a test compares.
@@ -21,14 +22,6 @@ const customersOf = async (workspace: TestWorkspace, days = 30) => {
   return body;
 };
 
-const idOf = async ({ name }: TestWorkspace): Promise<number> => {
-  const rows = await server.database.query<{ id: number }>(
-    "select workspace_id as id from workspaces where name = $1",
-    [name],
-  );
-  return rows[0]?.id as number;
-};
-
 const sumOf = (days: readonly number[]) => days.reduce((all, each) => all + each, 0);
 
 /** Waits until the server has written what it counted. */
@@ -38,25 +31,9 @@ const whenCounted = (workspace: TestWorkspace, isThere: (body: any) => boolean) 
     return isThere(body) && body;
   }, "the counts");
 
-/** Lets time pass until the server has counted the workspace anew. */
-async function recount(workspace: TestWorkspace): Promise<void> {
-  const id = await idOf(workspace);
-  const select = () =>
-    server.database.query<{ cut: string; counted: string }>(
-      "select cut, counted from customer_recounts where workspace_id = $1",
-      [id],
-    );
-  const { cut } = await until(async () => (await select())[0], "the first cut");
-  const cutAt = Number.parseInt(cut, 16) * 65_536;
-  clock.set(new Date(Math.max(cutAt, clock.now().getTime()) + 61_000));
-  await until(async () => (await select())[0]?.counted === cut, "the recount");
-  const jobs = "select 1 from jobs where workspace_id = $1 and kind = 'customer_recount'";
-  await until(async () => (await server.database.query(jobs, [id])).length === 0, "its end");
-}
-
 /** The figures of the last 30 days, counted by hand in SQL, in UTC. */
 async function byHand(workspace: TestWorkspace) {
-  const id = await idOf(workspace);
+  const id = await idOf(server, workspace);
   const today = Math.floor(clock.now().getTime() / DAY_MS);
   const daily = async (sql: string) => {
     const rows = await server.database.query<{ day: string; seen: number }>(sql, [id]);
@@ -235,7 +212,7 @@ describe("the overview of customers", () => {
     await whenCounted(workspace, isFilled);
     await assertAsByHand(workspace, "at once");
 
-    await recount(workspace);
+    await recount(server, clock, workspace);
     assert.equal((await customersOf(workspace)).complete, true);
     await assertAsByHand(workspace, "after a recount");
 
@@ -253,11 +230,11 @@ describe("the overview of customers", () => {
     });
     assert.equal(merged.status, 202, JSON.stringify(merged.body));
     await workspace.call("POST", "/users/delete", { external_ids: ["user-6", "user-7"] });
-    await recount(workspace);
+    await recount(server, clock, workspace);
     await assertAsByHand(workspace, "after a merge and erasures");
 
     // As after an upgrade from a version that did not count.
-    const id = await idOf(workspace);
+    const id = await idOf(server, workspace);
     for (const table of ["counts", "days", "activity", "recounts"]) {
       await server.database.query(`delete from customer_${table} where workspace_id = $1`, [id]);
     }
@@ -270,7 +247,7 @@ describe("the overview of customers", () => {
         ).length > 0,
     );
     assert.equal((await customersOf(workspace)).complete, false);
-    await recount(workspace);
+    await recount(server, clock, workspace);
     await assertAsByHand(workspace, "after an upgrade");
   });
 
@@ -288,7 +265,7 @@ describe("the overview of customers", () => {
       time_zone: "UTC",
     });
     await until(async () => (await customersOf(workspace)).time_zone === "UTC");
-    await recount(workspace);
+    await recount(server, clock, workspace);
     assert.equal(dayOf(await customersOf(workspace, 90)), daysAgo(3).slice(0, 10));
   });
 
@@ -297,7 +274,7 @@ describe("the overview of customers", () => {
     const unknown = JSON.stringify({ time_zone: "Mars/Olympus_Mons" });
     await server.database.query(
       "update workspaces set settings = settings || $2::text::jsonb where workspace_id = $1",
-      [await idOf(workspace), unknown],
+      [await idOf(server, workspace), unknown],
     );
     await until(async () => (await customersOf(workspace)).time_zone === "Mars/Olympus_Mons");
     const sent = { events: [{ ...user(1), name: "opened", time: daysAgo(0) }] };
@@ -306,7 +283,7 @@ describe("the overview of customers", () => {
     await whenCounted(workspace, ({ events }) => events.days.at(-1) === 1);
     await server.database.query(
       "update workspaces set settings = settings - 'time_zone' where workspace_id = $1",
-      [await idOf(workspace)],
+      [await idOf(server, workspace)],
     );
   });
 
@@ -316,15 +293,15 @@ describe("the overview of customers", () => {
       events: [20, 1].map((days) => ({ ...user(1), name: "opened", time: daysAgo(days) })),
     });
     await whenCounted(workspace, (body) => body.top_events.some(({ count }: any) => count === 2));
-    await recount(workspace);
+    await recount(server, clock, workspace);
     await server.admin("PATCH", `/admin/v1/workspaces/${workspace.name}/settings`, {
       keep_events_days: 10,
     });
     await server.database.query("delete from events where workspace_id = $1 and occurred_at < $2", [
-      await idOf(workspace),
+      await idOf(server, workspace),
       daysAgo(10),
     ]);
-    await recount(workspace);
+    await recount(server, clock, workspace);
     const { top_events, active_users } = await customersOf(workspace);
     assert.deepEqual(top_events, [{ name: "opened", count: 2, before: 0 }]);
     assert.deepEqual(active_users.daily.days.filter(Boolean), [1, 1]);

@@ -50,7 +50,8 @@ export async function migratedDatabase(
     return new URL(url).pathname.slice(1);
   });
   const [original, name] = [await template, nextName()];
-  await run(server, `create database ${name} template ${original}`);
+  // With the files instead of the log of each page: a quarter of the processor time.
+  await run(server, `create database ${name} template ${original} strategy file_copy`);
   after(() => dropEverywhere(name));
   return onDatabase(server, name);
 }

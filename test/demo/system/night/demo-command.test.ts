@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { sampleAt } from "../../../src/features/demo/sample.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { type ChildServer, post, runCommand, startChild } from "../../system/child-server.ts";
+import { sampleAt } from "../../../../src/features/demo/sample.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { type ChildServer, post, runCommand, startChild } from "../../../system/child-server.ts";
 
 const before = new Date();
 const server = await startChild({ DATA_DIR: "memory:" }, { args: ["demo"] });

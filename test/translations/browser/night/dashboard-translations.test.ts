@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible } from "../../browser/accessibility.ts";
-import { skipWithoutBrowser, startDashboard } from "../../browser/dashboard-browser.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { translatedWorkspace, WELCOME_MAIL } from "../../translated-workspace.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
+import { skipWithoutBrowser, startDashboard } from "../../../browser/dashboard-browser.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { translatedWorkspace, WELCOME_MAIL } from "../../../translated-workspace.ts";
 
 describe("translations in the dashboard", { skip: skipWithoutBrowser }, async () => {
   if (skipWithoutBrowser) return;

@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { startIntegration } from "../../sync-runs.ts";
+import { startServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { startIntegration } from "../../../sync-runs.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

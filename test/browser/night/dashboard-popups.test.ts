@@ -1,10 +1,10 @@
 /* The menus, dialogs and lists of one page of the dashboard; those of every page are opened in `night/`. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
-import { filledWorkspace } from "./dashboard-workspace.ts";
-import { checkPopups } from "./popups.ts";
+import { startServer } from "../../harness.ts";
+import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "../dashboard-browser.ts";
+import { filledWorkspace } from "../dashboard-workspace.ts";
+import { checkPopups } from "../popups.ts";
 
 describe("menus, dialogs and lists of a page of the dashboard", { skip }, async () => {
   if (skip) return;

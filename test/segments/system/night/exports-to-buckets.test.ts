@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { startOwnServer, type TestWorkspace } from "../../harness.ts";
-import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startStorage } from "../../s3-server.ts";
-import { sample } from "../../sizes.ts";
-import { until } from "../../until.ts";
-import { filesIn } from "../exports/read-zip.ts";
+import { startOwnServer, type TestWorkspace } from "../../../harness.ts";
+import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startStorage } from "../../../s3-server.ts";
+import { sample } from "../../../sizes.ts";
+import { until } from "../../../until.ts";
+import { filesIn } from "../../exports/read-zip.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { assertAccessible } from "./accessibility.ts";
-import { show, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
-import { filledWorkspace } from "./dashboard-workspace.ts";
+import { startServer } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { assertAccessible } from "../accessibility.ts";
+import { show, skipWithoutBrowser as skip, startDashboard } from "../dashboard-browser.ts";
+import { filledWorkspace } from "../dashboard-workspace.ts";
 
 describe("administration in the dashboard", { skip }, async () => {
   if (skip) return;

@@ -1,7 +1,7 @@
 /* Users as a marketer sees them: found by name, with what they spent and how they are reached, in words. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
 import {
   assertFits,
   isLoaded,
@@ -9,8 +9,8 @@ import {
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "../../browser/dashboard-browser.ts";
-import { ALERTS, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+} from "../../../browser/dashboard-browser.ts";
+import { ALERTS, startServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
 
 describe("users in words in the dashboard", { skip }, async () => {
   if (skip) return;

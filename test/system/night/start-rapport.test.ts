@@ -7,14 +7,14 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Braze } from "braze-api";
-import { packageRoot } from "../../src/core/base/package-root.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
 import type {
   StartedRapport,
   StartOptions,
   startRapport as StartRapport,
-} from "../../src/server/testing/start-rapport.ts";
-import { freshDatabase } from "../core/database/fresh-database.ts";
-import { temporaryFolder } from "../stored-rows.ts";
+} from "../../../src/server/testing/start-rapport.ts";
+import { freshDatabase } from "../../core/database/fresh-database.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
 
 const run = promisify(execFile);
 

@@ -1,10 +1,10 @@
 /* Preference centers in the dashboard, in a real browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
-import { skipWithoutBrowser, startDashboard } from "../../browser/dashboard-browser.ts";
-import { startServer } from "../../harness.ts";
-import { addressOf, begin, code, PAGE, shown, stored, write } from "./center-editor.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
+import { skipWithoutBrowser, startDashboard } from "../../../browser/dashboard-browser.ts";
+import { startServer } from "../../../harness.ts";
+import { addressOf, begin, code, PAGE, shown, stored, write } from "../center-editor.ts";
 
 describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, async () => {
   if (skipWithoutBrowser) return;

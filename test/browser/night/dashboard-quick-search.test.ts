@@ -1,9 +1,9 @@
 /* The quick search of the dashboard: Ctrl K, a few letters, Enter. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
-import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { startServer } from "../../harness.ts";
+import { assertAccessible } from "../accessibility.ts";
+import { isLoaded, skipWithoutBrowser as skip, startDashboard } from "../dashboard-browser.ts";
 
 describe("the quick search of the dashboard", { skip }, async () => {
   if (skip) return;

@@ -1,13 +1,13 @@
 /* Traces and metrics as an OpenTelemetry collector gets them, from servers that run as separate processes. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readConfig } from "../../src/server/config.ts";
-import { freshDatabase } from "../core/database/fresh-database.ts";
-import { freePort } from "../free-port.ts";
-import { ENGINE } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { type ChildServer, post, startChild } from "./child-server.ts";
-import { type OtlpReceiver, type ReceivedSpan, startReceiver } from "./otlp-receiver.ts";
+import { readConfig } from "../../../src/server/config.ts";
+import { freshDatabase } from "../../core/database/fresh-database.ts";
+import { freePort } from "../../free-port.ts";
+import { ENGINE } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, post, startChild } from "../child-server.ts";
+import { type OtlpReceiver, type ReceivedSpan, startReceiver } from "../otlp-receiver.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER = "00f067aa0ba902b7";

@@ -1,7 +1,7 @@
 /* Webhooks in the dashboard: the receiver then gets, and the API then shows, the effect of each click. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
 import {
   assertFits,
   goTo,
@@ -9,12 +9,12 @@ import {
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "../../browser/dashboard-browser.ts";
-import { tabTo } from "../../browser/tab-to.ts";
-import { startOwnServer } from "../../harness.ts";
-import { respondWith, startReceiver, users, verify, webhooksOf } from "../../receiver.ts";
-import { until } from "../../until.ts";
-import { secretOf, withWebhook } from "./webhook-page.ts";
+} from "../../../browser/dashboard-browser.ts";
+import { tabTo } from "../../../browser/tab-to.ts";
+import { startOwnServer } from "../../../harness.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "../../../receiver.ts";
+import { until } from "../../../until.ts";
+import { secretOf, withWebhook } from "../webhook-page.ts";
 
 describe("webhooks in the dashboard", { skip }, async () => {
   if (skip) return;

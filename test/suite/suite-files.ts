@@ -9,7 +9,7 @@
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
  * - `limits/`: time, growth and memory, measured with little beside it
- * - `night/`, below any of these: the rest of a kind of which `.ci/run` tries a sample, and what takes minutes; `.ci/nightly` runs it
+ * - `night/`, below any of these: the rest of a kind of which `.ci/run` tries a sample, and what takes long and seldom breaks; `.ci/nightly` runs it
  *
  * On PostgreSQL a run leaves out the files that no engine can change. A test finds PostgreSQL only by the variable
  * that names it. A file that does not read the variable, and imports no file of ours that does, runs the same code on

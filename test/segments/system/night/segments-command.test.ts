@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { ENGINE, startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { killCommandAt, runCommand } from "../../system/child-server.ts";
+import { ENGINE, startServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { killCommandAt, runCommand } from "../../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -1,9 +1,9 @@
 /* The undo of a merge in the dashboard: from the notice after a merge, and from the timeline. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
-import { skipWithoutBrowser as skip, startDashboard } from "../../browser/dashboard-browser.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
+import { skipWithoutBrowser as skip, startDashboard } from "../../../browser/dashboard-browser.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 
 describe("the undo of a merge in the dashboard", { skip }, async () => {
   if (skip) return;

@@ -1,14 +1,14 @@
 /* The list of users in the dashboard: sorted, filtered, with chosen columns; and a search that is clicked away. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertAccessible } from "../../browser/accessibility.ts";
+import { assertAccessible } from "../../../browser/accessibility.ts";
 import {
   isLoaded,
   show,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "../../browser/dashboard-browser.ts";
-import { startServer } from "../../harness.ts";
+} from "../../../browser/dashboard-browser.ts";
+import { startServer } from "../../../harness.ts";
 
 describe("the list of users in the dashboard", { skip }, async () => {
   if (skip) return;

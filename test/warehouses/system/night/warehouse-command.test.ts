@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 import type { WriteStream } from "node:tty";
-import { runSyncThroughApi } from "../../../src/features/warehouses/cli/run-sync.ts";
-import { startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { startIntegration } from "../../sync-runs.ts";
-import { runCommand } from "../../system/child-server.ts";
+import { runSyncThroughApi } from "../../../../src/features/warehouses/cli/run-sync.ts";
+import { startServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { startIntegration } from "../../../sync-runs.ts";
+import { runCommand } from "../../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -1,10 +1,10 @@
 /* `rapport webhooks`: where changes are delivered, from the command line. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
-import { respondWith, startReceiver, users, verify, webhooksOf } from "../../receiver.ts";
-import { runCommand } from "../../system/child-server.ts";
-import { until } from "../../until.ts";
+import { startOwnServer } from "../../../harness.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "../../../receiver.ts";
+import { runCommand } from "../../../system/child-server.ts";
+import { until } from "../../../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

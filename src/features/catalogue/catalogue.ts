@@ -46,22 +46,11 @@ export const firstShownDay = (now: Date): Date => earlier(now, { days: SHOWN_DAY
 export function createCatalogue(database: Database, clock: Clock) {
   const noted = createNoted();
   let writing: Promise<void> = Promise.resolve();
-  let isWriting = false;
-  /** Workspaces that were reset while counts of theirs were perhaps being written. */
-  const resetMeanwhile = new Set<number>();
+  /** Workspaces that were reset: a write that ran beside it may have added counts from before. */
+  const justReset = new Set<number>();
 
   async function writeAll(): Promise<void> {
     await deleteAgain();
-    isWriting = true;
-    try {
-      await writeNoted();
-    } finally {
-      isWriting = false;
-    }
-    await deleteAgain();
-  }
-
-  async function writeNoted(): Promise<void> {
     const counts = noted.take();
     while (counts.length > 0) {
       const portion = counts.splice(0, PORTION);
@@ -69,17 +58,17 @@ export function createCatalogue(database: Database, clock: Clock) {
         await writePortion(portion);
       } catch (error) {
         const unwritten = [...portion, ...counts];
-        noted.giveBack(unwritten.filter(({ workspaceId }) => !resetMeanwhile.has(workspaceId)));
+        noted.giveBack(unwritten.filter(({ workspaceId }) => !justReset.has(workspaceId)));
         throw error;
       }
     }
   }
 
-  /** Counts of this process from after the reset are not written yet. */
+  /** What this process has counted since the reset is not written yet. */
   async function deleteAgain(): Promise<void> {
-    for (const workspaceId of resetMeanwhile) {
+    for (const workspaceId of justReset) {
       await withRetries(database, (tx) => deleteCatalogue(tx, workspaceId));
-      resetMeanwhile.delete(workspaceId);
+      justReset.delete(workspaceId);
     }
   }
 
@@ -114,10 +103,15 @@ export function createCatalogue(database: Database, clock: Clock) {
       writing = writing.catch(() => {}).then(writeAll);
       return writing;
     },
-    /** Drops the counts of a workspace that was reset, those that are being written, too. */
+    /** Drops the counts of a workspace that was reset, also those that were written meanwhile. */
     forget(workspaceId: number) {
       noted.forget(workspaceId);
-      if (isWriting) resetMeanwhile.add(workspaceId);
+      justReset.add(workspaceId);
+      // If it fails, the next write begins with it.
+      writing = writing
+        .catch(() => {})
+        .then(deleteAgain)
+        .catch(() => {});
     },
     forgetUsers: noted.forgetUsers,
   };

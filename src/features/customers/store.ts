@@ -252,6 +252,7 @@ export async function upsertActivity(
     `insert into customer_activity (workspace_id, day, in_1, in_7, in_30, revision)
      select $1, day, in_1, in_7, in_30, $2
      from unnest($3::int[], $4::int[], $5::int[], $6::int[]) as new (day, in_1, in_7, in_30)
+     where exists (select 1 from customer_recounts where workspace_id = $1 and revision >= $2)
      on conflict (workspace_id, day) do update set in_1 = excluded.in_1, in_7 = excluded.in_7,
        in_30 = excluded.in_30, revision = excluded.revision
        where customer_activity.revision <= excluded.revision`,

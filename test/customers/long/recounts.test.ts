@@ -2,6 +2,11 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { createSettableClock } from "../../../src/core/base/clock.ts";
+import {
+  selectActivity,
+  selectRecount,
+  upsertActivity,
+} from "../../../src/features/customers/store.ts";
 import { startOwnServer, type TestWorkspace } from "../../harness.ts";
 import { until } from "../../until.ts";
 import { idOf, recount } from "../recount.ts";
@@ -83,5 +88,17 @@ describe("what a recount writes", { skip: isCluster && "a cluster has the rows e
     await workspace.call("POST", "/users/delete", { external_ids: ["ada"] });
     await recount(server, clock, workspace);
     assert.equal((await days()).length, 1);
+  });
+
+  test("active users that were worked out before a reset are not written after it", async () => {
+    const id = await idOf(server, workspace);
+    const later = { day: 30_000, in1: 5, in7: 5, in30: 5 };
+    const storedActivity = async () => [...(await selectActivity(server.database, id, later.day))];
+    const { revision } = (await selectRecount(server.database, id)) ?? { revision: 0 };
+    // The server writes meanwhile, and each write is a revision.
+    await upsertActivity(server.database, id, revision + 1_000, [later]);
+    assert.deepEqual(await storedActivity(), []);
+    await upsertActivity(server.database, id, revision, [later]);
+    assert.deepEqual(await storedActivity(), [later]);
   });
 });

@@ -27,11 +27,25 @@ export interface BrokenRule {
   readonly replace: string;
 }
 
+/** Removes a folder, and the small disks below it that tests had mounted when they were ended. */
+export function removeWithDisks(folder: string): void {
+  try {
+    const mounts = process.platform === "linux" ? readFileSync("/proc/mounts", "utf8") : "";
+    for (const line of mounts.split("\n")) {
+      const place = line.split(" ")[1] ?? "";
+      if (place.startsWith(`${folder}/`)) execFileSync("umount", ["--lazy", place]);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    process.stderr.write(`${folder} stays: ${error}\n`);
+  }
+}
+
 /** A copy of the repository, with a separate `dist/`. It goes when the process ends. */
 export function copyRepository(): string {
   const root = packageRoot();
   const copy = mkdtempSync(join(tmpdir(), "rapport-mutations-"));
-  process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
+  process.on("exit", () => removeWithDisks(copy));
   for (const name of readdirSync(root)) {
     if (name !== "dist" && name !== ".git") symlinkSync(join(root, name), join(copy, name));
   }

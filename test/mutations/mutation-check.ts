@@ -9,12 +9,18 @@
  * again and the repository stays as it is.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import { partOf, reaches, testFiles } from "../suite/suite-files.ts";
-import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
+import {
+  type BrokenRule,
+  breakRule,
+  copyRepository,
+  findPlace,
+  removeWithDisks,
+} from "./broken-rule.ts";
 
 export interface Mutation extends BrokenRule {
   readonly tests: readonly string[];
@@ -95,12 +101,7 @@ function firstFailureOf(
     child.on("close", (code) => {
       clearTimeout(timer);
       process.off("exit", kill);
-      // A test that was ended may have left a small disk mounted there.
-      try {
-        rmSync(TMPDIR, { recursive: true, force: true });
-      } catch {
-        say(`${TMPDIR} stays: something uses it.`);
-      }
+      removeWithDisks(TMPDIR);
       const [, title = "ends without a failed test"] = FAILED.exec(output) ?? [];
       resolve(code === 0 ? undefined : `${file}: ${title}`);
     });

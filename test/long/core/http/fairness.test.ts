@@ -70,7 +70,8 @@ const database = await openMigrated();
 describe("a workspace that floods", () => {
   test("a flood that fills the write queue is refused with 429 before another workspace finds no room", async () => {
     const [flooding, other] = await twoOf(server);
-    const flood = Array.from({ length: 40 }, () => ({
+    // Five times what the queue holds: a third of it is written while the rest arrives.
+    const flood = Array.from({ length: 100 }, () => ({
       of: "flood",
       send: () => flooding.track(events(1_000, "flood")),
     }));

@@ -51,8 +51,10 @@ describe("a suite", { concurrency: 2 }, () => {
       await wait(20);
     });
     it("rejects unnoticed", async () => {
-      void ask("/rejects").then(() => Promise.reject(new Error("rejected unnoticed")));
-      await wait(50);
+      const asked = ask("/rejects");
+      void asked.then(() => Promise.reject(new Error("rejected unnoticed")));
+      await asked;
+      await wait(20);
     });
     it("throws in a listener", async () => {
       const events = new EventEmitter();

@@ -152,7 +152,7 @@ describe("a person without view_pii", () => {
     const [of] = segments.filter((each: any) => each.id === id);
     const [first, second, ...today] = of.sizes.map(({ size }: any) => size);
     assert.deepEqual([first, second], [null, 20]);
-    // It is recorded within seconds.
+    // Today's is recorded within seconds.
     for (const size of today) assert.equal(size, null);
     assert.deepEqual([of.counted.total, of.counted.matching], [50, null]);
     const { counts } = await succeeds(marketer.call("GET", path(workspace, "segments/counts")));

@@ -16,6 +16,12 @@ import { runCommand } from "../../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
+const target = {
+  url: server.url,
+  port: undefined,
+  adminToken: server.adminToken,
+  dataDir: "memory:",
+};
 
 const GOOD = '2026-01-01,ada,"{""n"":1}"';
 const BAD = "2026-01-02,bob,no json";
@@ -102,12 +108,6 @@ describe("rapport cdi run", () => {
     assert.equal(code, 1);
     assert.equal(stdout.match(/^Try 1 of 2: The source failed: .*ECONNREFUSED.*$/gm)?.length, 1);
     const { output, text } = terminal();
-    const target = {
-      url: server.url,
-      port: undefined,
-      adminToken: server.adminToken,
-      dataDir: "memory:",
-    };
     await runSyncThroughApi({ name, workspace: undefined }, target, output);
     assert.match(text(), /\nTry 1 of 2: The source failed: .*\n/);
   });
@@ -115,12 +115,6 @@ describe("rapport cdi run", () => {
   test("rapport cdi run shows a progress bar with rows per second and errors in a terminal", async () => {
     const { name } = await startFile(randomUUID(), GOOD, BAD);
     const { output, text } = terminal();
-    const target = {
-      url: server.url,
-      port: undefined,
-      adminToken: server.adminToken,
-      dataDir: "memory:",
-    };
     const code = await runSyncThroughApi({ name, workspace: undefined }, target, output);
     assert.equal(code, 2);
     assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 error\b/);

@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, type Queryable, readTogether } from "./database.ts";
 import { databaseError } from "./lost-node.ts";
+import { FORGET_PLANS, planNextFor } from "./planner.ts";
 
 /**
- * Reads the rows of a statement in portions, so that memory holds only one portion.
+ * Reads the rows of a statement in portions, so that memory holds only one portion. What its reader asks for in between
+ * is planned as a lookup: it goes by the keys of a portion.
  *
  * @param name of the cursor; statements with other columns need another name, because drivers cache
  *   the columns of a `fetch`.
@@ -19,7 +21,10 @@ export async function* readByCursor<Row>(
   parameters: readonly unknown[],
   portion: number,
 ): AsyncGenerator<Row[]> {
+  await tx.query(FORGET_PLANS);
+  await tx.query(planNextFor("analysis"));
   await tx.query(`declare ${name} no scroll cursor for ${sql}`, parameters);
+  await tx.query(planNextFor("lookup"));
   for (;;) {
     const rows = await tx.query<Row>(`fetch ${portion} from ${name}`);
     if (rows.length > 0) yield rows;

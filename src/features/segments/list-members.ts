@@ -65,7 +65,7 @@ export async function listMembers(
   async function show(ids: readonly string[]): Promise<boolean> {
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + Math.min(SHOWN, limit - users.length));
-      const isFull = await readTogether(analysis, async (tx) => {
+      const isFull = await readTogether(database.for("lookup"), async (tx) => {
         for await (const shown of viewInPortions(tx, workspace, some, DEFAULT_FIELDS, now)) {
           users.push(...shown.users);
           bytes += shown.bytes;
@@ -153,14 +153,15 @@ export async function* walkMembers(
 
   /** Each step runs in its own transaction; usually a single transaction is enough. */
   async function* stepsOf(ids: readonly string[], now: Date): AsyncGenerator<MembersStep> {
+    const lookup = database.for("lookup");
     const view = async (tx: Queryable, portion: PortionOfUsers | undefined) =>
       viewUsers(tx, workspace, portion?.ids ?? [], fields, now);
-    const [portions, first] = await readTogether(analysis, async (tx) => {
+    const [portions, first] = await readTogether(lookup, async (tx) => {
       const found = await measurePortions(tx, workspace.id, ids);
       return [found, await view(tx, found[0])] as const;
     });
     for (const [index, portion] of portions.entries()) {
-      const users = index === 0 ? first : await readTogether(analysis, (tx) => view(tx, portion));
+      const users = index === 0 ? first : await readTogether(lookup, (tx) => view(tx, portion));
       yield { users, after: portion.ids.at(-1) ?? from };
     }
   }

@@ -12,6 +12,10 @@ import { testWorkspace } from "../test-context.ts";
 
 const FEW = 20;
 const MANY = 3_000;
+
+/** A profile is found by the cursor, measured and read. */
+const READS = 3;
+
 const AT_A_TIME = 50;
 
 const server = await startOwnServer();
@@ -29,22 +33,22 @@ async function addUsers(from: number, to: number): Promise<void> {
     await workspace.track({ attributes: users.slice(at, at + AT_A_TIME) });
 }
 
-/** An export of the users. @returns how many it has, and for each table how many rows were read without an index. */
+/** An export of the users. @returns how many it has, and how many rows of each table the engine read. */
 async function exportUsers(): Promise<{
   users: number;
-  scanned: Readonly<Record<string, number>>;
+  read: Readonly<Record<string, number>>;
 }> {
   const [row] = await database.query<{ id: number }>(
     "select workspace_id as id from workspaces where name = $1",
     [workspace.name],
   );
   return readTogether(database.for("analysis"), async (tx) => {
-    const read = () =>
+    const rowsRead = () =>
       tx.query<{ name: string; rows: number }>(
-        `select relname as name, seq_tup_read as rows from pg_stat_xact_user_tables
+        `select relname as name, seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables
          where relname in ('profiles', 'email_states', 'group_states')`,
       );
-    const before = new Map((await read()).map(({ name, rows }) => [name, rows]));
+    const before = new Map((await rowsRead()).map(({ name, rows }) => [name, rows]));
     let users = 0;
     for await (const portion of ROWS_OF.users({
       tx,
@@ -54,9 +58,9 @@ async function exportUsers(): Promise<{
     })) {
       users += portion.length;
     }
-    const after = await read();
-    const scanned = after.map(({ name, rows }) => [name, rows - (before.get(name) ?? 0)]);
-    return { users, scanned: Object.fromEntries(scanned) };
+    const after = await rowsRead();
+    const read = after.map(({ name, rows }) => [name, rows - (before.get(name) ?? 0)]);
+    return { users, read: Object.fromEntries(read) };
   });
 }
 
@@ -66,9 +70,9 @@ test("an export of many users finds each by key, also if it was taken often whil
   await database.transaction((tx) => tx.script("analyze"));
   for (let round = 0; round < 10; round++) assert.equal((await exportUsers()).users, FEW);
   await addUsers(FEW, MANY);
-  const { users, scanned } = await exportUsers();
+  const { users, read } = await exportUsers();
   assert.equal(users, MANY);
-  assert.deepEqual(Object.keys(scanned).sort(), ["email_states", "group_states", "profiles"]);
-  for (const [table, rows] of Object.entries(scanned))
-    assert.ok(rows <= MANY, `${rows} rows of ${table} were read`);
+  assert.deepEqual(Object.keys(read).sort(), ["email_states", "group_states", "profiles"]);
+  for (const [table, rows] of Object.entries(read))
+    assert.ok(rows <= READS * MANY, `${rows} rows of ${table} were read`);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, type Queryable, readTogether } from "./database.ts";
 import { databaseError } from "./lost-node.ts";
-import { FORGET_PLANS, planNextFor } from "./planner.ts";
+import { planNextFor } from "./planner.ts";
 
 /**
  * Reads the rows of a statement in portions, so that memory holds only one portion. What its reader asks for in between
@@ -21,7 +21,6 @@ export async function* readByCursor<Row>(
   parameters: readonly unknown[],
   portion: number,
 ): AsyncGenerator<Row[]> {
-  await tx.query(FORGET_PLANS);
   await tx.query(planNextFor("analysis"));
   await tx.query(`declare ${name} no scroll cursor for ${sql}`, parameters);
   await tx.query(planNextFor("lookup"));

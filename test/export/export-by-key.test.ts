@@ -11,7 +11,7 @@ import { NEWSLETTER, startOwnServer } from "../harness.ts";
 import { testWorkspace } from "../test-context.ts";
 
 const FEW = 20;
-const MANY = 3_000;
+const MANY = 1_000;
 
 /** A profile is found by the cursor, measured and read. */
 const READS = 3;

@@ -286,12 +286,12 @@ commands_and_pages() {
 
 limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres "$1" --part limits; }
 
-# What PostgreSQL changes in commands and child processes. The rest runs in the night.
+# What PostgreSQL changes in commands and child processes, and how the oldest one plans. The rest runs in the night.
 system_on_postgres() {
   local files
   mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' -not -path '*/night/*' | sed 's/^\.//; s/\.test\.ts$//' | sort |
     grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
-  TEST_PROCESSES=$(($(nproc) + 3)) on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}"
+  TEST_PROCESSES=$(($(nproc) + 3)) on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}" core/database/statement-plans
 }
 
 # What Node has deprecated fails where it is used, by Rapport or by a dependency.

@@ -46,11 +46,12 @@ export async function insertAnswers(
 ): Promise<string[]> {
   const keys = answers.map((answer) => answer.key);
   const buckets = bucketsOfValues(workspaceId, keys);
-  // Apart from the insert: a Citus passes no parameter on to the condition of a conflict.
+  // Apart from the insert: a Citus passes no parameter on to the condition of a conflict. A difference, so that an engine
+  // that plans for few rows goes by key, and not by the index of times.
   const replaced = tx.query(
     `delete from idempotency_keys
      where workspace_id = $1 and key = any($2::text[]) and bucket = any($4::smallint[])
-       and created_at < $3`,
+       and $3::timestamptz - created_at > interval '0'`,
     [workspaceId, keys, expiredBefore, buckets.all],
   );
   const inserted = tx.query<{ key: string }>(

@@ -5,6 +5,7 @@ import { Problem } from "../base/problem.ts";
 import { refuseUnstorableText, storableText } from "../base/values/plain-json.ts";
 import { leavingOutAbsent } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
+import { longestList, withShortLists } from "./shortened-lists.ts";
 import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";
 
 // A union of objects has errors from every branch, and the intended branch may be the last. Every
@@ -73,9 +74,11 @@ export const checkOf = (schema: TSchema): ((value: unknown) => unknown) => compi
 
 function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
+  const longest = longestList(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    const errors = validator.Errors(value);
+    const found = validator.Errors(withShortLists(value, longest));
+    const errors = found.length > 0 ? found : validator.Errors(value);
     const sentence = storableText(sentenceOf(errors, part, value));
     // In SCIM's terms: a body of another form is a matter of syntax, a parameter one of its value.
     if (part !== "body")

@@ -1,6 +1,7 @@
 /* Event objects of a track request: what they require, what is refused, what is stored. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assertAbout } from "../../about-time.ts";
 import { lastingDatabase } from "../../databases.ts";
 import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
 import { rowsAfterStop } from "../../stored-rows.ts";
@@ -142,9 +143,7 @@ describe("the time of an event", () => {
       await verdictOn(workspace, { time });
     }
     const [event] = await eventsOf(workspace);
-    for (const time of [event.first, event.last]) {
-      assert.ok(Date.parse(time) >= before && Date.parse(time) <= Date.now(), time);
-    }
+    for (const time of [event.first, event.last]) assertAbout(time);
   });
 });
 

@@ -44,8 +44,8 @@ const DEFAULTS: typeof INTAKE = {
 
 /**
  * PostgreSQL's planner settings for a use: the defaults with the changes for it. A statement is planned each time that it
- * runs: a generic plan made while a table was small would stay bad when the table has grown, until it is analyzed: on
- * the embedded engine ten minutes later, and it prepares each statement once for all uses.
+ * runs. A generic plan that was made while a table was small would be kept until the table is analyzed, which the embedded
+ * engine does every ten minutes, and would read the whole table until then. (`readTogether` keeps plans on PostgreSQL.)
  */
 export const plannerSettings = (use: Use) => ({
   plan_cache_mode: "force_custom_plan",
@@ -60,8 +60,8 @@ export const setPlanner = (use: Use, scope: "session" | "local"): string =>
     .join(" ");
 
 /**
- * One statement that plans what follows in the running transaction for a use. Its plans may be kept: that saves an export a
- * fifth of its time, and a lookup has one index to go by, however many rows there are.
+ * The statement after which the running transaction plans for another use. Plans are kept there, which saves an export a
+ * fifth of its time. A kept plan of a lookup stays good: each table has one index that fits, however many rows there are.
  */
 export const planNextFor = (use: Use): string =>
   `select ${Object.entries({ ...plannerSettings(use), plan_cache_mode: "auto" })

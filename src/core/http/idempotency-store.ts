@@ -46,8 +46,8 @@ export async function insertAnswers(
 ): Promise<string[]> {
   const keys = answers.map((answer) => answer.key);
   const buckets = bucketsOfValues(workspaceId, keys);
-  // Apart from the insert: a Citus passes no parameter on to the condition of a conflict. A difference, so that an engine
-  // that plans for few rows goes by key, and not by the index of times.
+  // Apart from the insert: a Citus passes no parameter on to the condition of a conflict. The times are
+  // subtracted, so that an engine that plans for few rows cannot go by the index of times instead of by key.
   const replaced = tx.query(
     `delete from idempotency_keys
      where workspace_id = $1 and key = any($2::text[]) and bucket = any($4::smallint[])

@@ -1,6 +1,6 @@
 /*
- * What is wrong with a value is found more slowly than that something is: each entry of a list is checked by itself, in each
- * branch of a union. Of a list that is too long the entries that it may have say enough.
+ * To find every fault of a value takes far longer than to find out that it has one: each entry of a list is checked in each
+ * branch of a union. A list that is too long is refused anyway, so no more of its entries are looked at than it may have.
  */
 
 interface Part {
@@ -8,7 +8,7 @@ interface Part {
   readonly maxItems?: number;
 }
 
-/** The most entries that any list of a schema may have; without end if one has no limit, or if there is no list. */
+/** The most entries that any list of a schema may have; Infinity if one has no limit, or if there is no list. */
 export function longestList(schema: object): number {
   const limits = new Set<number>();
   const seen = new Set<object>();
@@ -23,10 +23,10 @@ export function longestList(schema: object): number {
   return limits.size > 0 ? Math.max(...limits) : Number.POSITIVE_INFINITY;
 }
 
-/** Schemas have no lists deeper than this. */
+/** A body may be nested without end. Lists below this level keep their length. */
 const DEEPEST = 12;
 
-/** The value with no more than `most` entries and one in each list; itself if it has no longer one. */
+/** The value with at most `most + 1` entries in each list, so that a longer one is still too long; itself if none is longer. */
 export function withShortLists(value: unknown, most: number, levels = DEEPEST): unknown {
   if (most === Number.POSITIVE_INFINITY || levels === 0) return value;
   if (value === null || typeof value !== "object") return value;

@@ -16,7 +16,7 @@ describe("the longest list of a schema", () => {
     assert.equal(longestList(schema), 3);
   });
 
-  test("has no end if one list has none, or if there is no list", () => {
+  test("is infinite if one list has no limit, or if there is no list", () => {
     assert.equal(longestList(Type.Object({ a: Names, b: Type.Array(Type.String()) })), Infinity);
     assert.equal(longestList(Type.Object({ a: Type.Unknown() })), Infinity);
   });
@@ -33,7 +33,7 @@ describe("a value with short lists", () => {
       JSON.parse('{"__proto__":[1,2,3]}'),
     ],
   ] as const) {
-    test(`has one entry more than a list may have: ${what}`, () => {
+    test(`keeps one entry more than a list may have: ${what}`, () => {
       assert.deepEqual(withShortLists(value, 2), short);
     });
   }

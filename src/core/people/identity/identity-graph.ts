@@ -217,8 +217,8 @@ export function createGraph(
 
     /** Merges one user into another; the merged one is removed. */
     merge(kept: Person, gone: Person, extent: Extent): Change {
-      const names = { kept: nameOf(kept), merged: nameOf(gone) };
-      const before = { kept: { ...kept }, merged: { ...gone } };
+      const [keptName, goneName] = [nameOf(kept), nameOf(gone)];
+      const [keptBefore, goneBefore] = [{ ...kept }, { ...gone }];
       const { value, effects } = combineFields(kept.fields, gone.fields, extent, redirects);
       const { externalId } = gone.fields;
       const isRedirected = redirects && externalId !== value.externalId;
@@ -233,8 +233,14 @@ export function createGraph(
       for (const { profileId } of kept.redirects) leadsTo.set(profileId, kept.id);
       const isLinked = value.email !== null && value.standardAttributes.email_subscribe;
       const linkedEmail = isLinked ? emailValue(value.email as string) : undefined;
-      const sides = { ...before, after: kept.fields, rankAfter: kept.rank, linkedEmail };
-      return { kind: "merge", ...names, extent, effects, sides };
+      const sides = {
+        kept: keptBefore,
+        merged: goneBefore,
+        after: kept.fields,
+        rankAfter: kept.rank,
+        linkedEmail,
+      };
+      return { kind: "merge", kept: keptName, merged: goneName, extent, effects, sides };
     },
 
     /** Gives a user a different, free external_id; the old one still identifies the user. */
@@ -312,20 +318,22 @@ function identifierChanges(
   persons: readonly Person[],
   storedRedirects: ReadonlyMap<string, readonly MergedProfile[]>,
 ): Pick<GraphChanges, "addedIdentifiers" | "removedIdentifiers"> {
-  const before = new Map<string, FoundIdentifier>();
-  const after = new Map<string, FoundIdentifier>();
-  const put = (map: Map<string, FoundIdentifier>, id: string, found: readonly Identifier[]) => {
-    for (const each of found) map.set(`${identifierKey(each)} ${id}`, { ...each, profileId: id });
-  };
+  const addedIdentifiers: FoundIdentifier[] = [];
+  const removedIdentifiers: FoundIdentifier[] = [];
   for (const person of persons) {
-    const redirects = storedRedirects.get(person.id) ?? [];
-    if (person.stored) put(before, person.id, identifiersOf(person.stored, redirects));
-    if (!person.isGone) put(after, person.id, identifiersIn(person));
+    const { id, stored } = person;
+    const before = byKey(stored ? identifiersOf(stored, storedRedirects.get(id) ?? []) : []);
+    const after = byKey(person.isGone ? [] : identifiersIn(person));
+    for (const [key, each] of after) {
+      if (!before.delete(key)) addedIdentifiers.push({ ...each, profileId: id });
+    }
+    for (const each of before.values()) removedIdentifiers.push({ ...each, profileId: id });
   }
-  const only = (map: ReadonlyMap<string, FoundIdentifier>, other: ReadonlyMap<string, unknown>) =>
-    [...map].filter(([key]) => !other.has(key)).map(([, each]) => each);
-  return { addedIdentifiers: only(after, before), removedIdentifiers: only(before, after) };
+  return { addedIdentifiers, removedIdentifiers };
 }
+
+const byKey = (identifiers: readonly Identifier[]): Map<string, Identifier> =>
+  new Map(identifiers.map((each) => [identifierKey(each), each]));
 
 const storedPerson = (
   stored: ProfileRow,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FairLine } from "../../base/fair-line.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Queryable } from "../../database/database.ts";
-import { measureProfiles, measureStored } from "../profiles/export-store.ts";
+import { measureProfiles, measureStored, type Stored } from "../profiles/export-store.ts";
 import { findHolders } from "../profiles/find-holders.ts";
 import { findLikely, type Naming } from "./likely-holders.ts";
 
@@ -36,8 +36,8 @@ export async function columnsWithinBudget(
   canOmitAttributes: boolean,
 ): Promise<"all" | "names"> {
   const stored = await measureStored(tx, workspaceId, profileIds);
-  if (stored <= CERTAINLY_SMALL_BYTES) return "all";
-  if (!(await exceeds(tx, workspaceId, profileIds, false))) return "all";
+  if (stored.bytes <= CERTAINLY_SMALL_BYTES) return "all";
+  if (!(await exceeds(tx, workspaceId, stored, false))) return "all";
   if (!canOmitAttributes) throw tooLarge();
   return "names";
 }
@@ -67,9 +67,10 @@ export async function previewInLine<Result>(
   const byOwnId = named.filter(({ kind }) => kind === "platform_id");
   const own = await findHolders(database, workspaceId, byOwnId);
   const ids = [...new Set([...found.map((row) => row.profileId), ...[...own.values()].flat()])];
-  if ((await measureStored(database, workspaceId, ids)) <= CERTAINLY_SMALL_BYTES) return run();
+  const stored = await measureStored(database, workspaceId, ids);
+  if (stored.bytes <= CERTAINLY_SMALL_BYTES) return run();
   return line.run(workspaceId, async () => {
-    const isLarge = await exceeds(database, workspaceId, ids, true);
+    const isLarge = await exceeds(database, workspaceId, stored, true);
     if (isLarge && !canOmitAttributes) throw tooLarge();
     return run();
   });
@@ -79,13 +80,14 @@ export async function previewInLine<Result>(
 async function exceeds(
   database: Queryable,
   workspaceId: number,
-  ids: readonly string[],
+  { smallBytes, largeIds }: Stored,
   isPaced: boolean,
 ): Promise<boolean> {
-  let bytes = 0;
-  for (let from = 0; from < ids.length; from += MEASURED_AT_ONCE) {
+  let bytes = smallBytes;
+  for (let from = 0; from < largeIds.length; from += MEASURED_AT_ONCE) {
     const startedAt = performance.now();
-    bytes += await measureProfiles(database, workspaceId, ids.slice(from, from + MEASURED_AT_ONCE));
+    const some = largeIds.slice(from, from + MEASURED_AT_ONCE);
+    bytes += await measureProfiles(database, workspaceId, some);
     if (bytes > MOST_LOADED_BYTES) return true;
     if (isPaced) await sleep(performance.now() - startedAt);
   }

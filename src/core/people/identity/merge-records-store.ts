@@ -56,17 +56,17 @@ async function insertTogether(
   // One text for all of them, divided at a character that JSON escapes: no side parses or escapes it.
   await tx.query(
     `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
-     select $1, bucket, id, $6::int, body
-     from buckets join rows from (unnest($2::uuid[]), unnest(string_to_array($3::text, chr(30))), unnest($4::smallint[]))
-       as new (id, body, bucket) using (bucket)
-     where bucket = any($5::smallint[])`,
+     select $1, bucket, id, $5::int, body
+     from buckets join rows from (unnest($2::uuid[]), unnest($3::smallint[]), unnest(string_to_array($6::text, chr(30))))
+       as new (id, bucket, body) using (bucket)
+     where bucket = any($4::smallint[])`,
     [
       workspaceId,
       uuids(records.map(({ mergeId }) => mergeId)),
-      records.map(({ body }) => body).join(SEPARATOR),
       buckets.each,
       buckets.all,
       piece,
+      records.map(({ body }) => body).join(SEPARATOR),
     ],
   );
 }

@@ -48,11 +48,11 @@ export async function insertAuditEntries(
        effects, recorded
      from buckets join rows from (unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]),
          unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::uuid[]),
-         unnest($9::uuid[]), jsonb_array_elements($10::text::jsonb), unnest($11::smallint[]),
-         unnest($13::boolean[]))
+         unnest($9::uuid[]), jsonb_array_elements($13::text::jsonb), unnest($10::smallint[]),
+         unnest($12::boolean[]))
        as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects,
          bucket, recorded) using (bucket)
-     where bucket = any($12::smallint[])`,
+     where bucket = any($11::smallint[])`,
     [
       workspaceId,
       uuids(entries.map((entry) => entry.id)),
@@ -63,11 +63,11 @@ export async function insertAuditEntries(
       texts(entries.map((entry) => entry.requestId)),
       uuids(profileIds),
       entries.map((entry) => entry.mergedProfileId),
-      // One text for all of them, which neither side has to escape.
-      JSON.stringify(entries.map((entry) => entry.effects)),
       buckets.each,
       buckets.all,
       entries.map((entry) => entry.isRecorded || null),
+      // One text for all of them, which neither side has to escape; the last, because a list after it is added by a copy.
+      JSON.stringify(entries.map((entry) => entry.effects)),
     ],
   );
 }

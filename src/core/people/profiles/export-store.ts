@@ -63,6 +63,9 @@ export function selectProfileIds(
   );
 }
 
+/** What a profile has that grows. */
+const COLUMNS = ["standard_attributes", "custom_attributes", "aliases"];
+
 /**
  * The size of each profile. A value that the engine has not compressed is about as large as it is
  * stored; only the rest is unpacked.
@@ -70,7 +73,7 @@ export function selectProfileIds(
 export const measureEachProfile = (tx: Queryable, workspaceId: number, ids: readonly string[]) =>
   tx.query<SizedProfile>(
     `select profile_id as id,
-       (${["standard_attributes", "custom_attributes", "aliases"].map(sizeSql).join(" + ")})::bigint as bytes
+       (${COLUMNS.map(sizeSql).join(" + ")})::bigint as bytes
      from profiles where ${OF_PROFILES}`,
     ofProfiles(workspaceId, ids),
   );
@@ -94,20 +97,41 @@ export async function measureProfiles(
   return row?.bytes ?? 0;
 }
 
-/** How many bytes the same take as the engine stores them, compressed; cheap, because nothing is unpacked. */
+/** What profiles take as the engine stores them. */
+export interface Stored {
+  readonly bytes: number;
+  /** Of the small ones; about what they take as JSON. */
+  readonly smallBytes: number;
+  /** The profiles that may take much more as JSON. */
+  readonly largeIds: readonly string[];
+}
+
+/** Cheap, because nothing is unpacked. A profile is small if it takes up to 2 KB and no value is compressed. */
 export async function measureStored(
   database: Queryable,
   workspaceId: number,
   ids: readonly string[],
-): Promise<number> {
-  if (ids.length === 0) return 0;
-  const [row] = await database.query<{ bytes: number }>(
-    `select coalesce(sum(pg_column_size(standard_attributes) + pg_column_size(custom_attributes)
-       + pg_column_size(aliases)), 0)::bigint as bytes
-     from profiles where ${OF_PROFILES}`,
+): Promise<Stored> {
+  if (ids.length === 0) return { bytes: 0, smallBytes: 0, largeIds: [] };
+  const [row] = await database.query<Omit<Stored, "largeIds"> & { largeIds: string | null }>(
+    `select coalesce(sum(bytes), 0)::bigint as bytes,
+       coalesce(sum(bytes) filter (where not large), 0)::bigint as "smallBytes",
+       string_agg(id::text, ' ') filter (where large) as "largeIds"
+     from (
+       select id, bytes, packed or bytes > 2048 as large
+       from (
+         select profile_id as id, ${COLUMNS.map((column) => `pg_column_size(${column})`).join(" + ")} as bytes,
+           ${COLUMNS.map((column) => `pg_column_compression(${column}) is not null`).join(" or ")} as packed
+         from profiles where ${OF_PROFILES}
+       ) as stored
+     ) as each`,
     ofProfiles(workspaceId, ids),
   );
-  return row?.bytes ?? 0;
+  return {
+    bytes: row?.bytes ?? 0,
+    smallBytes: row?.smallBytes ?? 0,
+    largeIds: row?.largeIds?.split(" ") ?? [],
+  };
 }
 
 export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;

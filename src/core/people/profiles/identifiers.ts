@@ -73,14 +73,15 @@ export function identifiersOf(
   { externalId, aliases, email, phone }: ProfileNames,
   redirects: readonly { readonly externalId: string | null }[],
 ): Identifier[] {
-  const of = (kind: IdentifierKind, value: string): Identifier => ({ kind, value });
-  const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
-  return [
-    ...externalIds.flatMap((value) => (value === null ? [] : [of("external_id", value)])),
-    ...aliases.map((alias) => of("alias", aliasValue(alias))),
-    ...(email === null ? [] : [of("email", emailValue(email))]),
-    ...(phone === null ? [] : [of("phone", phone)]),
-  ];
+  const found: Identifier[] = [];
+  if (externalId !== null) found.push({ kind: "external_id", value: externalId });
+  for (const { externalId: value } of redirects) {
+    if (value !== null) found.push({ kind: "external_id", value });
+  }
+  for (const alias of aliases) found.push({ kind: "alias", value: aliasValue(alias) });
+  if (email !== null) found.push({ kind: "email", value: emailValue(email) });
+  if (phone !== null) found.push({ kind: "phone", value: phone });
+  return found;
 }
 
 /** decision: docs/decisions/values.md; the platform's own limit for an external_id. */

@@ -5,7 +5,7 @@ import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../da
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
-import { sentName, wordsOf } from "./name-words-store.ts";
+import { sentName, sentNameOf, wordsOf } from "./name-words-store.ts";
 
 export type Attributes = Readonly<Record<string, Json>>;
 
@@ -239,14 +239,14 @@ export async function replaceProfiles(
        external_id = new.external_id, aliases = new.aliases,
        email = new.email, phone = new.phone,
        standard_attributes = new.standard, custom_attributes = new.custom,
-       name_words = ${wordsOf("new.name")}
+       name_words = case when ${sentNameOf("profiles.standard_attributes")} = coalesce(new.name, ' ')
+         then profiles.name_words else ${wordsOf("new.name")} end
      from rows from (unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
-         unnest($6::timestamptz[]), jsonb_array_elements($7::text::jsonb),
-         jsonb_array_elements($8::text::jsonb), jsonb_array_elements($9::text::jsonb),
-         unnest($11::text[]))
-       as new (id, external_id, email, phone, updated_at, aliases, standard, custom, name)
+         unnest($6::timestamptz[]), unnest($8::text[]), jsonb_array_elements($9::text::jsonb),
+         jsonb_array_elements($10::text::jsonb), jsonb_array_elements($11::text::jsonb))
+       as new (id, external_id, email, phone, updated_at, name, aliases, standard, custom)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-       and profiles.bucket = any($10::smallint[]) and profiles.profile_id = new.id`,
+       and profiles.bucket = any($7::smallint[]) and profiles.profile_id = new.id`,
     [
       workspaceId,
       uuids(ids),
@@ -254,13 +254,13 @@ export async function replaceProfiles(
       texts(profiles.map((profile) => profile.email)),
       texts(profiles.map((profile) => profile.phone)),
       timestamps(profiles.map((profile) => profile.updatedAtMicros)),
+      bucketsOfIds(ids).all,
+      texts(profiles.map((profile) => sentName(profile.standardAttributes))),
       // One text for all of them, which neither side has to escape: as lists, 1 MB blocked everyone
       // else for 40 ms.
       JSON.stringify(profiles.map((profile) => profile.aliases)),
       JSON.stringify(profiles.map((profile) => profile.standardAttributes)),
       JSON.stringify(profiles.map((profile) => profile.customAttributes)),
-      bucketsOfIds(ids).all,
-      texts(profiles.map((profile) => sentName(profile.standardAttributes))),
     ],
   );
 }

@@ -11,7 +11,7 @@ import { identifyUsers } from "../../../../src/core/people/identity/identify-use
 import { mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
 import { addAliases } from "../../../../src/core/people/identity/new-aliases.ts";
 import { selectAuditEntries } from "../../../../src/core/people/identity/store.ts";
-import { createPeople } from "../../../../src/core/people/profiles/people.ts";
+import { createPeople, setAttribute } from "../../../../src/core/people/profiles/people.ts";
 import { savePeople } from "../../../../src/core/people/profiles/save-people.ts";
 import { openMigrated } from "../../../databases.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
@@ -27,11 +27,14 @@ const context = contextIn(workspace);
 
 let last = 0;
 
-/** Creates users with unique external ids. @returns the ids. */
-async function makeUsers(count: number): Promise<string[]> {
+/** Creates users with unique external ids, and a note of so many characters. @returns the ids. */
+async function makeUsers(count: number, characters = 0): Promise<string[]> {
   const names = many(count, () => `user ${++last}`);
   const people = createPeople([], [], systemClock.newId);
-  for (const value of names) people.create({ kind: "external_id", value });
+  for (const value of names) {
+    const person = people.create({ kind: "external_id", value });
+    if (characters > 0) setAttribute(person, "custom", "note", "x".repeat(characters));
+  }
   const changes = people.changes(systemClock.now());
   await database.transaction((tx) => savePeople(tx, workspace.id, changes));
   return names;
@@ -44,8 +47,8 @@ async function statementsOf(work: (counting: Database) => Promise<unknown>): Pro
   return counted.statements.length;
 }
 
-async function mergePairs(count: number): Promise<number> {
-  const names = await makeUsers(2 * count);
+async function mergePairs(count: number, characters = 0): Promise<number> {
+  const names = await makeUsers(2 * count, characters);
   const updates = many(count, (index) => ({
     identifier_to_merge: id(names[2 * index] as string),
     identifier_to_keep: id(names[2 * index + 1] as string),
@@ -95,6 +98,7 @@ async function nameSome(count: number): Promise<number> {
 describe("50 identity changes in one request take no more statements than one", () => {
   const requests: [what: string, run: (count: number) => Promise<number>, most: number][] = [
     ["merges of different users", mergePairs, 27],
+    ["merges of users with a kilobyte of attributes", (count) => mergePairs(count, 1_000), 27],
     ["a chain of merges", mergeChain, 27],
     ["identified aliases", identifyNew, 34],
     ["deleted users", deleteSome, 26],

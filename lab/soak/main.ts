@@ -45,7 +45,7 @@ new Command("soak")
   .option("--hostile <percent>", "how many requests in a hundred are hostile", Number, 5)
   .option("--database-url <url>", "a PostgreSQL instead of the embedded engine; it must be empty")
   .action(async (options: Options) => {
-    const server = await startServer(options.databaseUrl);
+    const server = await startServer(options.databaseUrl, { LOG_LEVEL: "warn" });
     try {
       process.exitCode = (await soak(server, options)) ? 0 : 1;
     } finally {

@@ -89,7 +89,7 @@ function speedOf({ milliseconds }: Kind): string {
   if (milliseconds.length === 0) return "";
   const sorted = milliseconds.toSorted((one, other) => one - other);
   const at = (part: number) => (sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(1);
-  return `p50 ${at(0.5)} ms  p95 ${at(0.95)} ms  p99 ${at(0.99)} ms`;
+  return `p50 ${at(0.5)} ms  p95 ${at(0.95)} ms  p99 ${at(0.99)} ms  longest ${at(1)} ms`;
 }
 
 const median = (values: readonly number[]): number =>

@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from "../../../src/core/database/database.ts";
 import type { Connection } from "../../../src/core/database/embedded/one-connection.ts";
-import { checkpointWhenDue } from "../../../src/core/database/embedded/pglite.ts";
+import { checkpointWhenDue, vacuumWhenDue } from "../../../src/core/database/embedded/pglite.ts";
 import { openEngine } from "../../../src/core/database/embedded/pglite-engine.ts";
 import { createStatementRunner } from "../../../src/core/database/embedded/pglite-statements.ts";
 import { jsonbArrayLiteral } from "../../../src/core/database/parameters/array-literal.ts";
@@ -241,8 +241,8 @@ test("the embedded engine keeps nothing of its answers in memory", {
   assert.ok(heapMegabytes() - before < 30, `${before} MB, then ${heapMegabytes()} MB`);
 });
 
-describe("the write-ahead log of the embedded engine", { skip: ENGINE !== "embedded" }, () => {
-  test("a checkpoint is written once the log has grown, and empties it", async () => {
+describe("the upkeep of the embedded engine", { skip: ENGINE !== "embedded" }, () => {
+  async function connect() {
     const engine = await openEngine("memory:");
     after(() => engine.close());
     const connection: Connection = {
@@ -250,10 +250,37 @@ describe("the write-ahead log of the embedded engine", { skip: ENGINE !== "embed
       script: async (sql) => void (await engine.exec(sql)),
       close: () => engine.close(),
     };
+    return { engine, connection };
+  }
+
+  test("a checkpoint is written once the log has grown, and empties it", async () => {
+    const { engine, connection } = await connect();
     await engine.exec("create table numbers as select generate_series(1, 50000) as number");
     const mostBytes = 1_024 ** 2;
     assert.equal(await checkpointWhenDue(connection, 100 * mostBytes), false);
     assert.equal(await checkpointWhenDue(connection, mostBytes), true);
     assert.equal(await checkpointWhenDue(connection, mostBytes), false);
+  });
+
+  test("a table is vacuumed once so many rows were added, and then not until as many more were", async () => {
+    const { engine, connection } = await connect();
+    await engine.exec(
+      "create table numbers (number integer); create table others (number integer)",
+    );
+    /** Statistics are written once a second. */
+    const add = (rows: number) =>
+      engine.exec(`
+        insert into numbers select generate_series(1, ${rows});
+        select pg_stat_force_next_flush()`);
+    await add(900);
+    assert.equal(await vacuumWhenDue(connection, 1_000), undefined);
+    await add(200);
+    assert.equal(await vacuumWhenDue(connection, 1_000), "numbers");
+    const { rows } = await engine.query(
+      "select relpages = relallvisible as seen from pg_class where relname = 'numbers'",
+    );
+    assert.deepEqual(rows, [{ seen: true }]);
+    await add(900);
+    assert.equal(await vacuumWhenDue(connection, 1_000), undefined);
   });
 });

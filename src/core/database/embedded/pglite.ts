@@ -21,7 +21,7 @@ export const ENGINE_FOLDER = "engine";
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  if (dataDir === "memory:") return withCheckpoints(connectionOf(await startThread(dataDir)));
+  if (dataDir === "memory:") return withUpkeep(connectionOf(await startThread(dataDir)));
   await createPrivateFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
@@ -31,7 +31,7 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
     let tell: (event: EngineEvent) => void = () => {};
     const disk = watchFolder(dataDir, (trouble) => tell(describeDisk(dataDir, trouble)));
     const connection = keepEngine(first, start, disk, (event) => tell(event));
-    const database = withCheckpoints(connection, disk);
+    const database = withUpkeep(connection, disk);
     return {
       ...database,
       trouble: disk.trouble,
@@ -66,13 +66,13 @@ const describeDisk = (path: string, trouble: ReturnType<FolderDisk["trouble"]>):
       }
     : { level: "info", message: "The disk takes writes again.", details: { path } };
 
-function withCheckpoints(connection: Connection, disk?: FolderDisk): SerializedDatabase {
+function withUpkeep(connection: Connection, disk?: FolderDisk): SerializedDatabase {
   const database = databaseOf(connection);
-  const endCheckpoints = writeCheckpoints(database, connection, disk);
+  const endUpkeep = startUpkeep(database, connection, disk);
   return {
     ...database,
     close() {
-      endCheckpoints();
+      endUpkeep();
       return database.close();
     },
   };
@@ -100,17 +100,42 @@ const LOG_BYTES = `
   select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 as bytes
   from pg_control_checkpoint()`;
 
-/** Writes a checkpoint whenever the log has grown enough. @returns what ends this. */
-function writeCheckpoints(
+/**
+ * How many rows are added to a table before a vacuum marks them as visible to all: 0.2 s for so many, in which nothing else
+ * is served. Every ten minutes (`maintain`) would be too seldom for a table that grows fast.
+ */
+const MOST_NEW_ROWS = 200_000;
+
+const GROWN_TABLE = `
+  select relname as name from pg_class
+  where relkind = 'r' and relnamespace = 'public'::regnamespace
+    and pg_stat_get_ins_since_vacuum(oid) > $1
+  limit 1`;
+
+/** Writes a checkpoint whenever the log has grown enough, and vacuums tables that have. @returns what ends this. */
+function startUpkeep(
   database: SerializedDatabase,
   connection: Connection,
   disk?: FolderDisk,
 ): () => void {
   const mostBytes = () => (disk?.trouble() ? MOST_LOG_BYTES_WHEN_FULL : MOST_LOG_BYTES);
-  const look = () =>
-    void database.alone(() => checkpointWhenDue(connection, mostBytes())).catch(() => {});
-  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  const look = async () => {
+    await database.alone(() => checkpointWhenDue(connection, mostBytes()));
+    if (!disk?.trouble()) await database.alone(() => vacuumWhenDue(connection));
+  };
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
+}
+
+/** @returns the table that was due, and vacuumed. */
+export async function vacuumWhenDue(
+  connection: Connection,
+  mostRows = MOST_NEW_ROWS,
+): Promise<string | undefined> {
+  const statement = { sql: GROWN_TABLE, parameters: [mostRows], answer: "rows" } as const;
+  const [[table]] = (await connection.run([statement], "part")) as [[{ name: string }?]];
+  if (table) await connection.script(`vacuum ${table.name}`);
+  return table?.name;
 }
 
 /** @returns whether a checkpoint was due, and written. */

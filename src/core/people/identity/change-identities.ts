@@ -3,6 +3,7 @@ import type { Workspace } from "../../base/context/workspace.ts";
 import type { FairLine } from "../../base/fair-line.ts";
 import type { Fault } from "../../base/problem.ts";
 import { nextTurn, startTurns } from "../../base/turns.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import type { ItemPlace } from "../../base/verdicts.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import {
@@ -333,11 +334,12 @@ function changedStates(
   entries: readonly EmailStateChange[],
 ): RecordedEmailState[] {
   const known = new Map(before.map((row) => [row.email, row]));
+  const entriesOf = groupBy(entries, ({ email }) => email);
   return after.flatMap((row) => {
     const { email } = row;
     const stored = known.get(email) ?? null;
     if (stored?.state === row.state && stored.setAt === row.setAt) return [];
-    const added = entries.filter((entry) => entry.email === email).map(({ id }) => id);
+    const added = (entriesOf.get(email) ?? []).map(({ id }) => id);
     return [{ email, before: stored, after: row, entries: added }];
   });
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { groupBy } from "../../base/values/group-by.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type {
   AppUsage,
@@ -120,6 +121,28 @@ export interface FoundByMerge {
   readonly emailStates: readonly RecordedEmailState[];
 }
 
+/** The same by user and by address: a request has hundreds of merges, and each looks for its own. */
+export const indexFound = (found: FoundByMerge) => {
+  const byUser = <Row extends { readonly profileId: string }>(rows: readonly Row[]) =>
+    finder(rows, ({ profileId }) => profileId);
+  const byEmail = <Row extends { readonly email: string }>(rows: readonly Row[]) =>
+    finder(rows, ({ email }) => email);
+  return {
+    groupStates: byUser(found.groupStates),
+    groupEntries: byUser(found.groupEntries),
+    groupHistory: byUser(found.groupHistory),
+    emailHistory: byEmail(found.emailHistory),
+    joined: byEmail(found.joined),
+    emailStates: byEmail(found.emailStates),
+  };
+};
+
+/** Finds the rows of a key. */
+function finder<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const groups = groupBy(rows, keyOf);
+  return (key: string | null | undefined): readonly Row[] => groups.get(key ?? "") ?? [];
+}
+
 /** The record of a merge, without what `lateOf` has. Empty members are left out. */
 export function recordOf(
   { extent, sides, belongings }: RecordedMerge,
@@ -187,18 +210,14 @@ const appKey = ({ appId }: AppUsage): string => appId;
  */
 export function lateOf(
   { extent, sides, belongings }: RecordedMerge,
-  found: FoundByMerge,
+  found: ReturnType<typeof indexFound>,
   { now, ownsEmail }: { readonly now: Date; readonly ownsEmail: boolean },
 ): object | undefined {
   const { kept, merged } = sides;
   const email = merged.fields.email === null ? null : emailValue(merged.fields.email);
   const isPartial = extent === "tokens_and_messages";
-  const ofMerged = <Row extends { readonly profileId: string }>(rows: readonly Row[]) =>
-    rows.filter(({ profileId }) => profileId === merged.id);
-  const ofAddress = <Row extends { readonly email: string }>(rows: readonly Row[]) =>
-    email === null ? [] : rows.filter((row) => row.email === email);
   const times = new Map(
-    ofMerged(found.groupStates).map(({ groupId, changedAt }) => [groupId, changedAt]),
+    found.groupStates(merged.id).map(({ groupId, changedAt }) => [groupId, changedAt]),
   );
   const groups = belongings.merged.groupStates.map(({ groupId, state }) => {
     // A state that the user received in this request has no row of its own.
@@ -206,21 +225,21 @@ export function lateOf(
   });
   const keptGroups = new Set(belongings.kept.groupStates.map(({ groupId }) => groupId));
   const groupIds = new Set(groups.map(({ groupId }) => groupId));
-  const entries = found.groupEntries
-    .filter(({ profileId, groupId }) => profileId === kept.id && groupIds.has(groupId))
+  const entries = found
+    .groupEntries(kept.id)
+    .filter(({ groupId }) => groupIds.has(groupId))
     .map(({ id, groupId }) => ({ id, groupId }));
   const late = {
     merged: filled({
       groups,
-      groupHistory: isPartial ? ofMerged(found.groupHistory) : [],
-      emailHistory: ofAddress(found.emailHistory),
-      joined: ofAddress(found.joined),
+      groupHistory: isPartial ? found.groupHistory(merged.id) : [],
+      emailHistory: found.emailHistory(email),
+      joined: found.joined(email),
     }),
     kept: filled({
       groups: isPartial ? [] : [...groupIds].filter((groupId) => !keptGroups.has(groupId)),
       groupEntries: isPartial ? [] : entries,
-      emailState:
-        (ownsEmail && found.emailStates.find((row) => row.email === sides.linkedEmail)) || null,
+      emailState: (ownsEmail && found.emailStates(sides.linkedEmail)[0]) || null,
     }),
   };
   return isEmpty(late.merged) && isEmpty(late.kept) ? undefined : late;

@@ -1,7 +1,13 @@
 import type { Transaction } from "../../database/database.ts";
 import type { OnConflict } from "../activity/moves-store.ts";
 import type { IdentifiedChange } from "./audit.ts";
-import { type FoundByMerge, type KnownByMerge, lateOf, recordOf } from "./merge-record.ts";
+import {
+  type FoundByMerge,
+  indexFound,
+  type KnownByMerge,
+  lateOf,
+  recordOf,
+} from "./merge-record.ts";
 import { insertPiece, insertRecords, LATE_PIECE, type NewRecord } from "./merge-records-store.ts";
 
 /** A merge with the id of its entry in the audit. */
@@ -37,11 +43,12 @@ export async function recordLate(
     const email = audited.change.kind === "merge" ? audited.change.sides.linkedEmail : undefined;
     if (email !== undefined) lastOf.set(email, id);
   }
+  const ofMerge = indexFound(found);
   const records = merges.flatMap(({ id, audited: { change, belongings } }): NewRecord[] => {
     if (change.kind !== "merge" || !belongings) return [];
     const { extent, sides } = change;
     const ownsEmail = lastOf.get(sides.linkedEmail ?? "") === id;
-    const late = lateOf({ extent, sides, belongings }, found, { now, ownsEmail });
+    const late = lateOf({ extent, sides, belongings }, ofMerge, { now, ownsEmail });
     if (!late) return [];
     return [{ mergeId: id, keptId: change.kept.platformId, body: JSON.stringify(late) }];
   });

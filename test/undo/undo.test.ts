@@ -38,6 +38,32 @@ const state = (subscription_group_id: string, subscription_state: string) => ({
 const event = (external_id: string, name: string, time = TIME) => ({ external_id, name, time });
 
 suite("undoing a merge", () => {
+  test("a record that an earlier version wrote in two pieces brings its group states back", async () => {
+    const workspace = await server.workspace();
+    const subscription_groups = [state(ALERTS, "subscribed")];
+    await workspace.track({ attributes: [id("ada"), { ...id("eve"), subscription_groups }] });
+    const merge_id = await merged(workspace, "eve", "ada");
+    await server.database.query(
+      `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
+       select workspace_id, bucket, merge_id, -1, json_build_object(
+         'merged', json_build_object('groups', body::json #> '{merged,groups}'),
+         'kept', json_build_object('groups', body::json #> '{kept,groups}',
+           'groupEntries', body::json #> '{kept,groupEntries}'))::text
+       from merge_records where merge_id = $1 and piece = 0`,
+      [merge_id],
+    );
+    await server.database.query(
+      `update merge_records
+       set body = (body::jsonb #- '{merged,groups}' #- '{kept,groups}' #- '{kept,groupEntries}')::text
+       where merge_id = $1 and piece = 0`,
+      [merge_id],
+    );
+    await undone(server, workspace, merge_id);
+    const groups = async (name: string) => (await userOf(workspace, name))?.subscription_groups;
+    assert.equal((await groups("eve"))?.[0].status, "subscribed");
+    assert.deepEqual(await groups("ada"), []);
+  });
+
   test("a field that was taken and has the same value goes back; one with another value stays", async () => {
     const workspace = await server.workspace();
     await workspace.track({

@@ -33,7 +33,7 @@ import { columnsWithinBudget, previewInLine } from "./load-budget.ts";
 import { loadGraph } from "./load-graph.ts";
 import type { RecordedEmailState } from "./merge-record.ts";
 import { endRecords } from "./merge-records-store.ts";
-import { recordingMessages, recordLate, recordMerges } from "./record-merges.ts";
+import { recordingMessages, recordMerges } from "./record-merges.ts";
 import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices extends PeopleServices {
@@ -297,17 +297,17 @@ async function save(
     saveBelongings(tx, workspaceId, belongings, callers.of, clock),
     writeSubscriptions(tx, workspaceId, emailStates(profiles, callers), clock),
     recordAudit(tx, workspaceId, audited, callers.of, clock),
-    recordMerges(tx, workspaceId, recorded, { now, removed }),
     endRecords(tx, workspaceId, endedBy(changes, profiles)),
   ]);
   if (recorded.length > 0) {
     const statesAfter = await readStates(tx, workspaceId, emails);
-    await recordLate(
+    await recordMerges(
       tx,
       workspaceId,
       recorded,
       {
         ...forgotten,
+        removed,
         groupStates: [...carried.states, ...forgotten.groupStates],
         groupEntries: carried.entries,
         emailStates: changedStates(statesBefore, statesAfter, linked.emailStates),

@@ -103,14 +103,9 @@ export interface RecordedMerge {
   readonly belongings: { readonly kept: Belongings; readonly merged: Belongings };
 }
 
-/** What its transaction knows from the beginning. */
-export interface KnownByMerge {
-  readonly now: Date;
-  readonly removed: ReadonlyMap<string, RemovedProfile>;
-}
-
-/** What it finds out while it writes. */
+/** What its transaction finds out while it writes. */
 export interface FoundByMerge {
+  readonly removed: ReadonlyMap<string, RemovedProfile>;
   /** Of all users of the request. */
   readonly groupStates: readonly DatedGroupState[];
   readonly groupEntries: readonly GroupStateChange[];
@@ -128,6 +123,7 @@ export const indexFound = (found: FoundByMerge) => {
   const byEmail = <Row extends { readonly email: string }>(rows: readonly Row[]) =>
     finder(rows, ({ email }) => email);
   return {
+    removed: found.removed,
     groupStates: byUser(found.groupStates),
     groupEntries: byUser(found.groupEntries),
     groupHistory: byUser(found.groupHistory),
@@ -143,14 +139,23 @@ function finder<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return (key: string | null | undefined): readonly Row[] => groups.get(key ?? "") ?? [];
 }
 
-/** The record of a merge, without what `lateOf` has. Empty members are left out. */
+/**
+ * The record of a merge. Empty members are left out.
+ *
+ * @param how.ownsEmail whether no later merge of the request linked the same address.
+ */
 export function recordOf(
-  { extent, sides, belongings }: RecordedMerge,
-  { now, removed }: KnownByMerge,
+  merge: RecordedMerge,
+  found: ReturnType<typeof indexFound>,
+  { now, ownsEmail }: { readonly now: Date; readonly ownsEmail: boolean },
 ): object {
+  const { extent, sides, belongings } = merge;
   const { kept, merged, after } = sides;
   const { id, fields } = merged;
-  const createdAtMicros = removed.get(id)?.createdAtMicros ?? now.getTime() * 1_000;
+  const isPartial = extent === "tokens_and_messages";
+  const email = fields.email === null ? null : emailValue(fields.email);
+  const groups = groupsOf(merge, found, now);
+  const createdAtMicros = found.removed.get(id)?.createdAtMicros ?? now.getTime() * 1_000;
   const takesDevices = extent === "all" && belongings.kept.devices.length === 0;
   const taken = TAKEN.filter((name) => kept.fields[name] === null && after[name] !== null);
   return {
@@ -174,6 +179,10 @@ export function recordOf(
       apps: bare(belongings.merged.apps),
       devices: bare(belongings.merged.devices),
       interactions: bare(belongings.merged.interactions),
+      groups: groups.merged,
+      groupHistory: isPartial ? found.groupHistory(id) : [],
+      emailHistory: found.emailHistory(email),
+      joined: found.joined(email),
       messages: belongings.merged.messages,
     }),
     kept: filled({
@@ -187,6 +196,9 @@ export function recordOf(
       custom: Object.keys(changedIn(kept.fields.customAttributes, after.customAttributes)),
       standard: changedIn(kept.fields.standardAttributes, after.standardAttributes),
       devices: takesDevices ? belongings.merged.devices.map(({ deviceId }) => deviceId) : [],
+      groups: isPartial ? [] : groups.received,
+      groupEntries: isPartial ? [] : groups.entries,
+      emailState: (ownsEmail && found.emailStates(sides.linkedEmail)[0]) || null,
       events: both(belongings, ({ events }) => events, eventKey),
       purchases: both(belongings, ({ purchases }) => purchases, purchaseKey),
       apps: both(belongings, ({ apps }) => apps, appKey),
@@ -202,48 +214,33 @@ const purchaseKey = ({ productId, currency }: PurchaseSummary): string =>
   `${currency} ${productId}`;
 const appKey = ({ appId }: AppUsage): string => appId;
 
-/**
- * What few merges have: states of groups, and what became of addresses.
- *
- * @param how.ownsEmail whether no later merge of the request linked the same address.
- * @returns undefined if there is nothing.
- */
-export function lateOf(
-  { extent, sides, belongings }: RecordedMerge,
+/** The group states of the merged user, those that the kept user received, and the entries that this added. */
+function groupsOf(
+  { sides: { kept, merged }, belongings }: RecordedMerge,
   found: ReturnType<typeof indexFound>,
-  { now, ownsEmail }: { readonly now: Date; readonly ownsEmail: boolean },
-): object | undefined {
-  const { kept, merged } = sides;
-  const email = merged.fields.email === null ? null : emailValue(merged.fields.email);
-  const isPartial = extent === "tokens_and_messages";
+  now: Date,
+) {
+  const states = belongings.merged.groupStates;
+  if (states.length === 0) return NO_GROUPS;
   const times = new Map(
     found.groupStates(merged.id).map(({ groupId, changedAt }) => [groupId, changedAt]),
   );
-  const groups = belongings.merged.groupStates.map(({ groupId, state }) => {
-    // A state that the user received in this request has no row of its own.
-    return { groupId, state, changedAt: times.get(groupId) ?? now };
-  });
   const keptGroups = new Set(belongings.kept.groupStates.map(({ groupId }) => groupId));
-  const groupIds = new Set(groups.map(({ groupId }) => groupId));
-  const entries = found
-    .groupEntries(kept.id)
-    .filter(({ groupId }) => groupIds.has(groupId))
-    .map(({ id, groupId }) => ({ id, groupId }));
-  const late = {
-    merged: filled({
-      groups,
-      groupHistory: isPartial ? found.groupHistory(merged.id) : [],
-      emailHistory: found.emailHistory(email),
-      joined: found.joined(email),
+  const groupIds = new Set(states.map(({ groupId }) => groupId));
+  return {
+    merged: states.map(({ groupId, state }) => {
+      // A state that the user received in this request has no row of its own.
+      return { groupId, state, changedAt: times.get(groupId) ?? now };
     }),
-    kept: filled({
-      groups: isPartial ? [] : [...groupIds].filter((groupId) => !keptGroups.has(groupId)),
-      groupEntries: isPartial ? [] : entries,
-      emailState: (ownsEmail && found.emailStates(sides.linkedEmail)[0]) || null,
-    }),
+    received: [...groupIds].filter((groupId) => !keptGroups.has(groupId)),
+    entries: found
+      .groupEntries(kept.id)
+      .filter(({ groupId }) => groupIds.has(groupId))
+      .map(({ id, groupId }) => ({ id, groupId })),
   };
-  return isEmpty(late.merged) && isEmpty(late.kept) ? undefined : late;
 }
+
+const NO_GROUPS = { merged: [], received: [], entries: [] };
 
 const NO_FIELDS: ProfileFields = EMPTY.profile;
 
@@ -276,7 +273,7 @@ const NOTHING_KEPT = {
   emailState: null,
 } satisfies Partial<KeptBefore>;
 
-/** A record with its empty members. @param late what `lateOf` had. */
+/** A record with its empty members. @param late what earlier versions found out late: states of groups, and what became of addresses. */
 export function readRecord(body: string, late: string | undefined): MergeRecord {
   const { extent, merged, kept } = JSON.parse(body) as MergeRecord;
   const more = late === undefined ? {} : (JSON.parse(late) as Partial<MergeRecord>);

@@ -12,8 +12,8 @@ export interface NewRecord {
   readonly body: string;
 }
 
-/** The piece with what a record lacks because the writes of the merge found it out: see `lateOf`. */
-export const LATE_PIECE = -1;
+/** The piece of records that earlier versions wrote: what the writes of the merge had found out. */
+const LATE_PIECE = -1;
 
 /** About as many characters as one statement takes; a single record may be larger. */
 const MOST_CHARACTERS = 1_048_576;
@@ -24,9 +24,8 @@ export async function insertRecords(
   tx: Transaction,
   workspaceId: number,
   records: readonly NewRecord[],
-  piece: 0 | typeof LATE_PIECE,
 ): Promise<void> {
-  for (const some of portionsOf(records)) await insertTogether(tx, workspaceId, some, piece);
+  for (const some of portionsOf(records)) await insertTogether(tx, workspaceId, some);
 }
 
 /** Records of about as many characters as a statement takes. */
@@ -50,14 +49,13 @@ async function insertTogether(
   tx: Transaction,
   workspaceId: number,
   records: readonly NewRecord[],
-  piece: 0 | typeof LATE_PIECE,
 ): Promise<void> {
   const buckets = bucketsOfIds(records.map(({ keptId }) => keptId));
   // One text for all of them, divided at a character that JSON escapes: no side parses or escapes it.
   await tx.query(
     `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
-     select $1, bucket, id, $5::int, body
-     from buckets join rows from (unnest($2::uuid[]), unnest($3::smallint[]), unnest(string_to_array($6::text, chr(30))))
+     select $1, bucket, id, 0, body
+     from buckets join rows from (unnest($2::uuid[]), unnest($3::smallint[]), unnest(string_to_array($5::text, chr(30))))
        as new (id, bucket, body) using (bucket)
      where bucket = any($4::smallint[])`,
     [
@@ -65,7 +63,6 @@ async function insertTogether(
       uuids(records.map(({ mergeId }) => mergeId)),
       buckets.each,
       buckets.all,
-      piece,
       records.map(({ body }) => body).join(SEPARATOR),
     ],
   );

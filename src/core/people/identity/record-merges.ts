@@ -1,14 +1,8 @@
 import type { Transaction } from "../../database/database.ts";
 import type { OnConflict } from "../activity/moves-store.ts";
 import type { IdentifiedChange } from "./audit.ts";
-import {
-  type FoundByMerge,
-  indexFound,
-  type KnownByMerge,
-  lateOf,
-  recordOf,
-} from "./merge-record.ts";
-import { insertPiece, insertRecords, LATE_PIECE, type NewRecord } from "./merge-records-store.ts";
+import { type FoundByMerge, indexFound, recordOf } from "./merge-record.ts";
+import { insertPiece, insertRecords, type NewRecord } from "./merge-records-store.ts";
 
 /** A merge with the id of its entry in the audit. */
 type Identified = Pick<IdentifiedChange, "id" | "audited">;
@@ -18,26 +12,9 @@ export async function recordMerges(
   tx: Transaction,
   workspaceId: number,
   merges: readonly Identified[],
-  known: KnownByMerge,
-): Promise<void> {
-  const records = merges.flatMap(({ id, audited: { change, belongings } }): NewRecord[] => {
-    if (change.kind !== "merge" || !belongings) return [];
-    const { extent, sides } = change;
-    const record = recordOf({ extent, sides, belongings }, known);
-    return [{ mergeId: id, keptId: change.kept.platformId, body: JSON.stringify(record) }];
-  });
-  await insertRecords(tx, workspaceId, records, 0);
-}
-
-/** Records what only the writes of the merges found out. */
-export async function recordLate(
-  tx: Transaction,
-  workspaceId: number,
-  merges: readonly Identified[],
   found: FoundByMerge,
   now: Date,
 ): Promise<void> {
-  if (Object.values(found).every((rows: readonly unknown[]) => rows.length === 0)) return;
   const lastOf = new Map<string, string>();
   for (const { id, audited } of merges) {
     const email = audited.change.kind === "merge" ? audited.change.sides.linkedEmail : undefined;
@@ -48,11 +25,10 @@ export async function recordLate(
     if (change.kind !== "merge" || !belongings) return [];
     const { extent, sides } = change;
     const ownsEmail = lastOf.get(sides.linkedEmail ?? "") === id;
-    const late = lateOf({ extent, sides, belongings }, ofMerge, { now, ownsEmail });
-    if (!late) return [];
-    return [{ mergeId: id, keptId: change.kept.platformId, body: JSON.stringify(late) }];
+    const record = recordOf({ extent, sides, belongings }, ofMerge, { now, ownsEmail });
+    return [{ mergeId: id, keptId: change.kept.platformId, body: JSON.stringify(record) }];
   });
-  await insertRecords(tx, workspaceId, records, LATE_PIECE);
+  await insertRecords(tx, workspaceId, records);
 }
 
 /** Records the messages that both users of a merge have, piece by piece: there may be any number. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/values/plain-json.ts";
+import { sum } from "../../base/values/sum.ts";
 import { OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { readByCursor } from "../../database/cursor.ts";
 import type { Queryable } from "../../database/database.ts";
@@ -113,24 +114,22 @@ export async function measureStored(
   ids: readonly string[],
 ): Promise<Stored> {
   if (ids.length === 0) return { bytes: 0, smallBytes: 0, largeIds: [] };
-  const [row] = await database.query<Omit<Stored, "largeIds"> & { largeIds: string | null }>(
-    `select coalesce(sum(bytes), 0)::bigint as bytes,
-       coalesce(sum(bytes) filter (where not large), 0)::bigint as "smallBytes",
-       string_agg(id::text, ' ') filter (where large) as "largeIds"
+  // The small ones together, and each large one.
+  const rows = await database.query<{ id: string | null; bytes: number }>(
+    `select case when packed or bytes > 2048 then id end as id, sum(bytes)::bigint as bytes
      from (
-       select id, bytes, packed or bytes > 2048 as large
-       from (
-         select profile_id as id, ${COLUMNS.map((column) => `pg_column_size(${column})`).join(" + ")} as bytes,
-           ${COLUMNS.map((column) => `pg_column_compression(${column}) is not null`).join(" or ")} as packed
-         from profiles where ${OF_PROFILES}
-       ) as stored
-     ) as each`,
+       select profile_id as id,
+         ${COLUMNS.map((column) => `pg_column_size(${column})`).join(" + ")} as bytes,
+         ${COLUMNS.map((column) => `pg_column_compression(${column}) is not null`).join(" or ")} as packed
+       from profiles where ${OF_PROFILES}
+     ) as stored
+     group by 1`,
     ofProfiles(workspaceId, ids),
   );
   return {
-    bytes: row?.bytes ?? 0,
-    smallBytes: row?.smallBytes ?? 0,
-    largeIds: row?.largeIds?.split(" ") ?? [],
+    bytes: sum(rows.map(({ bytes }) => bytes)),
+    smallBytes: rows.find(({ id }) => id === null)?.bytes ?? 0,
+    largeIds: rows.flatMap(({ id }) => id ?? []),
   };
 }
 

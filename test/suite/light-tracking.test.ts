@@ -60,7 +60,7 @@ describe("a suite", { concurrency: 2 }, () => {
       const events = new EventEmitter();
       events.on("now", () => { throw new Error("thrown in a listener"); });
       setImmediate(() => events.emit("now"));
-      await wait(20);
+      await new Promise((resolve) => setImmediate(resolve));
     });
   });
 });

@@ -80,14 +80,19 @@ async function failureOf(
   const trouble = database.trouble?.();
   if (trouble) return trouble.sentence;
   try {
-    const [settings] = await database.query<{ readOnly: string }>(
-      `select current_setting('transaction_read_only') as "readOnly"`,
-    );
-    if (settings?.readOnly === "on") return describeUnavailable({ code: READ_ONLY });
+    if (database.ping) await database.ping();
+    else if (await isReadOnly(database)) return describeUnavailable({ code: READ_ONLY });
   } catch (error) {
     return describeUnavailable(error);
   }
   return (await disk.hasSpace()) ? undefined : "The disk of the database is full.";
+}
+
+async function isReadOnly(database: Database): Promise<boolean> {
+  const [settings] = await database.query<{ readOnly: string }>(
+    `select current_setting('transaction_read_only') as "readOnly"`,
+  );
+  return settings?.readOnly === "on";
 }
 
 const notReady = (reason: string) => new Problem("UNAVAILABLE", reason, { retryAfterSeconds: 1 });

@@ -5,6 +5,7 @@ import postgres from "postgres";
 import { BY_THE_SERVER } from "../../src/core/base/context/context.ts";
 import { Problem } from "../../src/core/base/problem.ts";
 import { FULL_VERSION } from "../../src/core/base/version.ts";
+import type { Database } from "../../src/core/database/database.ts";
 import { healthEndpoints } from "../../src/server/health-endpoints.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
@@ -46,22 +47,39 @@ describe("/health/ready", () => {
   const ready = healthEndpoints.find(({ contract }) => contract.path === "/health/ready");
   const input = { params: undefined, query: undefined, body: undefined } as never;
 
-  test("/health/ready responds with 503 while the server starts or stops and once its database is closed", async () => {
-    const database = await openDatabase(await testConfig());
+  const ask = (database: Database, isReady = true) => {
     const disk = { hasSpace: async () => true };
     const load = { overload: () => undefined };
-    const ask = (isReady: boolean) =>
-      ready?.handler(
-        { database, load, disk, log: { info() {}, warn() {} }, readiness: { isReady } } as never,
-        BY_THE_SERVER,
-        input,
-      );
-    assert.equal((await ask(true))?.status, 200);
+    return ready?.handler(
+      { database, load, disk, log: { info() {}, warn() {} }, readiness: { isReady } } as never,
+      BY_THE_SERVER,
+      input,
+    );
+  };
+
+  test("/health/ready responds with 200 within a transaction for which others may have to wait, also after an error in it", async () => {
+    const database = await openDatabase(await testConfig());
+    const statuses: (number | undefined)[] = [];
+    const failed = database.transaction(async (tx) => {
+      await tx.query("select 1");
+      statuses.push((await ask(database))?.status);
+      await tx.query("select 1 / $1::int", [0]).catch(() => {});
+      statuses.push((await ask(database))?.status);
+      await tx.query("select 1");
+    });
+    await assert.rejects(failed, { code: "22012" });
+    assert.deepEqual(statuses, [200, 200]);
+    await database.close();
+  });
+
+  test("/health/ready responds with 503 while the server starts or stops and once its database is closed", async () => {
+    const database = await openDatabase(await testConfig());
+    assert.equal((await ask(database))?.status, 200);
     await assert.rejects(
-      async () => ask(false),
+      async () => ask(database, false),
       (problem: Problem) => problem instanceof Problem && problem.code === "UNAVAILABLE",
     );
     await database.close();
-    await assert.rejects(async () => ask(true), { code: "UNAVAILABLE" });
+    await assert.rejects(async () => ask(database), { code: "UNAVAILABLE" });
   });
 });

@@ -133,6 +133,8 @@ export interface Database extends Queryable {
    * the embedded engine in a folder supports this.
    */
   readonly copyTo?: (folder: string) => Promise<void>;
+  /** Resolves once the engine responds, also between the statements of a transaction for which all others wait. */
+  readonly ping?: () => Promise<void>;
   /** Why the engine accepts no writes at present, if it knows. Reads work nevertheless. */
   readonly trouble?: () => DiskTrouble | undefined;
   /** Calls `listen` with all that the engine reports about itself, for the log. */

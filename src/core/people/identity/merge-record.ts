@@ -230,7 +230,7 @@ function groupsOf(
   return {
     merged: states.map(({ groupId, state }) => {
       // A state that the user received in this request has no row of its own.
-      return { groupId, state, changedAt: times.get(groupId) ?? now };
+      return { groupId, state, changedAt: (times.get(groupId) ?? now).getTime() };
     }),
     received: [...groupIds].filter((groupId) => !keptGroups.has(groupId)),
     entries: found
@@ -277,19 +277,20 @@ const NOTHING_KEPT = {
 export function readRecord(body: string, late: string | undefined): MergeRecord {
   const { extent, merged, kept } = JSON.parse(body) as MergeRecord;
   const more = late === undefined ? {} : (JSON.parse(late) as Partial<MergeRecord>);
+  const user = withTexts({
+    ...NOTHING_MERGED,
+    ...merged,
+    ...more.merged,
+    fields: { ...NO_FIELDS, ...merged.fields },
+  });
   return {
     extent,
-    merged: withTexts({
-      ...NOTHING_MERGED,
-      ...merged,
-      ...more.merged,
-      fields: { ...NO_FIELDS, ...merged.fields },
-    }),
+    merged: { ...user, groups: user.groups.map(textsOf) },
     kept: withTexts({ ...NOTHING_KEPT, ...kept, ...more.kept }),
   };
 }
 
-/** Times of rows as texts: `bare` writes numbers. */
+/** Times of rows as texts: `recordOf` writes numbers. */
 const withTexts = <Side extends Pick<KeptBefore, "events" | "purchases" | "apps">>(
   side: Side,
 ): Side => ({
@@ -299,7 +300,7 @@ const withTexts = <Side extends Pick<KeptBefore, "events" | "purchases" | "apps"
   apps: side.apps.map(textsOf),
 });
 
-const TIMES = ["firstAt", "lastAt", "firstUsedAt", "lastUsedAt"];
+const TIMES = ["firstAt", "lastAt", "firstUsedAt", "lastUsedAt", "changedAt"];
 
 function textsOf<Row extends object>(row: Row): Row {
   const texts: Record<string, unknown> = {};

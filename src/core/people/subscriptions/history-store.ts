@@ -85,7 +85,7 @@ export async function insertCarriedChanges(
       uuids(profileIds),
       changes.map(({ originId }) => originId ?? null),
       uuids(changes.map(({ id }) => id)),
-      changes.map(({ groupId }) => groupId),
+      texts(changes.map(({ groupId }) => groupId)),
       ...commonColumns(changes),
       buckets.each,
       buckets.all,
@@ -134,11 +134,11 @@ export async function insertEmailStateChanges(
 }
 
 const commonColumns = (changes: readonly (StateChange & { readonly state: string })[]) => [
-  changes.map((change) => change.state),
-  changes.map((change) => change.changedAt),
-  changes.map((change) => change.context.call),
-  changes.map((change) => change.context.actorName),
-  changes.map((change) => change.context.requestId),
+  texts(changes.map((change) => change.state)),
+  timestamps(changes.map((change) => change.changedAt.getTime() * 1_000)),
+  texts(changes.map((change) => change.context.call)),
+  texts(changes.map((change) => change.context.actorName)),
+  texts(changes.map((change) => change.context.requestId)),
 ];
 
 /** Plain columns, because Citus returns no computed ones. */
@@ -153,11 +153,34 @@ const EMAIL_COLUMNS = `email, spelling, ${CHANGE_COLUMNS}`;
 /** A change as the engine returns it. */
 type Flat<Row extends StateChange> = Omit<Row, "context"> & CallRecord;
 
-const changesOf = <Row extends StateChange>(rows: readonly Flat<Row>[]): Row[] =>
-  rows.map(
-    ({ call, actorName, requestId, ...row }) =>
-      ({ ...row, context: { call, actorName, requestId } }) as unknown as Row,
-  );
+/* Member by member: a literal with the rest of a row takes several times as long, and a merge reads many. */
+
+const groupChangesOf = (rows: readonly Flat<GroupStateChange>[]): GroupStateChange[] =>
+  rows.map((row) => ({
+    profileId: row.profileId,
+    groupId: row.groupId,
+    originId: row.originId ?? null,
+    id: row.id,
+    state: row.state,
+    changedAt: row.changedAt,
+    context: contextOf(row),
+  }));
+
+const emailChangesOf = (rows: readonly Flat<EmailStateChange>[]): EmailStateChange[] =>
+  rows.map((row) => ({
+    email: row.email,
+    spelling: row.spelling,
+    id: row.id,
+    state: row.state,
+    changedAt: row.changedAt,
+    context: contextOf(row),
+  }));
+
+const contextOf = ({ call, actorName, requestId }: CallRecord): CallRecord => ({
+  call,
+  actorName,
+  requestId,
+});
 
 /** Which changes to read; undefined members do not narrow. */
 export interface HistoryFilter {
@@ -195,7 +218,7 @@ export async function selectGroupStateChanges(
       filter.profileIds ? bucketsOfIds(filter.profileIds).all : null,
     ],
   );
-  return changesOf(rows);
+  return groupChangesOf(rows);
 }
 
 export async function selectEmailStateChanges(
@@ -218,7 +241,7 @@ export async function selectEmailStateChanges(
       filter.emails ? bucketsOfValues(workspaceId, filter.emails).all : null,
     ],
   );
-  return changesOf(rows);
+  return emailChangesOf(rows);
 }
 
 const timesOf = ({ since, until, before, limit }: HistoryFilter) => [
@@ -241,7 +264,7 @@ export async function deleteGroupStateChanges(
      returning ${GROUP_COLUMNS}`,
     ofProfiles(workspaceId, profileIds),
   );
-  return changesOf(rows);
+  return groupChangesOf(rows);
 }
 
 /** Removes the entries of a profile that came with these merged profiles. @returns them. */
@@ -257,7 +280,7 @@ export async function takeGroupStateChanges(
      returning ${GROUP_COLUMNS}`,
     [workspaceId, profileId, bucketOfId(profileId), origins],
   );
-  return changesOf(rows);
+  return groupChangesOf(rows);
 }
 
 /**
@@ -310,7 +333,7 @@ export async function takeEmailStateChanges(
      returning ${EMAIL_COLUMNS}`,
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all, entries.map(({ id }) => id)],
   );
-  return changesOf(rows);
+  return emailChangesOf(rows);
 }
 
 /** Removes the history of addresses. @returns it. */
@@ -326,7 +349,7 @@ export async function deleteEmailStateChanges(
      returning ${EMAIL_COLUMNS}`,
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
-  return changesOf(rows);
+  return emailChangesOf(rows);
 }
 
 export async function deleteAllChanges(tx: Transaction, workspaceId: number): Promise<void> {

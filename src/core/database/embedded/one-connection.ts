@@ -214,7 +214,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       }
     },
     // An empty query succeeds in a transaction that has failed, too.
-    ping: () => connection.script(""),
+    ping: () => unlessStalled(() => connection.script("")),
     close: () => alone(() => connection.close()),
   };
   return database;

@@ -4,17 +4,21 @@ import type { Fault } from "../base/problem.ts";
 import { spellingOf } from "../base/values/address-form.ts";
 import { printable } from "../base/values/describe-value.ts";
 import type { EmailState } from "../base/values/email-states.ts";
+import { refusedAt } from "../base/values/findings.ts";
 import type { Json } from "../base/values/plain-json.ts";
-import type { WorkBudget } from "../base/work.ts";
+import { startWork, type WorkBudget } from "../base/work.ts";
 import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
-import { budgetsOfItem } from "../people/profiles/attribute-rules/work-budgets.ts";
+import {
+  budgetsOfItem,
+  startRequestWork,
+} from "../people/profiles/attribute-rules/work-budgets.ts";
 import { applyOperation, needsCurrent } from "../people/profiles/custom-attributes.ts";
 import { BLOCKED, emailValue } from "../people/profiles/identifiers.ts";
 import { attributeOf, type People, type Person, setAttribute } from "../people/profiles/people.ts";
 import { countAgainstQuota } from "../people/profiles/profile-quota.ts";
 import type { Occurrence } from "../people/profiles/written.ts";
 import type { BatchQuotas } from "../people/quotas/quotas.ts";
-import { sharersOf } from "../people/subscriptions/sharers.ts";
+import { MOST_STATES, sharersOf } from "../people/subscriptions/sharers.ts";
 import type {
   EmailStateSet,
   GroupStateSet,
@@ -73,6 +77,19 @@ export const startBatch = (
   newId,
 });
 
+/** The work of the objects of one request so far. */
+export interface RequestWork {
+  /** Operations on custom attributes. */
+  readonly operations: WorkBudget;
+  /** States of groups: each group counts for every user of an address. */
+  readonly states: WorkBudget;
+}
+
+export const startRequest = (): RequestWork => ({
+  operations: startRequestWork(),
+  states: startWork(MOST_STATES),
+});
+
 /** The changes of the batch to subscriptions, in the order of its items. */
 export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
   groupStates: batch.groupStates,
@@ -93,7 +110,7 @@ export function applyItem(
   batch: Batch,
   context: WorkspaceContext,
   item: Item,
-  requestWork: WorkBudget,
+  requestWork: RequestWork,
   moment?: number,
 ): Verdict {
   const known = batch.people.find(item.identifier);
@@ -103,12 +120,16 @@ export function applyItem(
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
   if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
-  const custom = work.kind === "attributes" ? tryCustom(known, work, requestWork) : NOTHING_CUSTOM;
+  const custom =
+    work.kind === "attributes" ? tryCustom(known, work, requestWork.operations) : NOTHING_CUSTOM;
   if ("code" in custom) return { outcome: "refused", fault: custom };
   const changes = work.kind === "attributes" ? customChanges(work, custom.values) : [];
   const mostBytes = context.workspace.settings.profile_max_bytes;
   const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
   if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
+  if (work.kind === "attributes" && !maySetStates(batch, known, work, requestWork)) {
+    return { outcome: "refused", fault: TOO_MANY_STATES };
+  }
 
   const overQuota =
     batch.quotas?.refusalOf(item) ?? (known ? undefined : batch.quotas?.refuseUser());
@@ -188,6 +209,31 @@ function tryCustom(
       for (const part of result.unmatched) unmatched.push(`${name}.${part}`);
   }
   return { values, unmatched };
+}
+
+const TOO_MANY_STATES: Fault = refusedAt(
+  "subscription_groups",
+  "WORK_LIMIT_EXCEEDED",
+  `sets more than ${MOST_STATES} states in one request: each group counts for every user of an address; send fewer`,
+).fault;
+
+/** Counts the states that an item sets, unless they are too many. The first item of a request may set one group of any users. */
+function maySetStates(
+  { people }: Batch,
+  known: Person | undefined,
+  { groups, email = known?.email, phone = known?.phone }: AttributesWork,
+  { states }: RequestWork,
+): boolean {
+  if (groups.length === 0) return true;
+  const users =
+    1 +
+    (email ? people.holdersOf("email", emailValue(email)).length : 0) +
+    (phone ? people.holdersOf("phone", phone).length : 0);
+  const count = groups.length * users;
+  const isFirst = states.spent === 0 && groups.length === 1;
+  if (!isFirst && states.spent + count > states.limit) return false;
+  states.spent += count;
+  return true;
 }
 
 function applyAttributes(

@@ -176,9 +176,12 @@ const addressesOf = ({ email, phone }: AttributesWork): GivenAddress[] => [
   ...(phone ? [{ kind: "phone" as const, value: phone, given: phone }] : []),
 ];
 
+/** Entries of `subscription_groups`: more than a workspace has groups. */
+const MOST_GROUPS = 1_000;
+
 /**
  * spec: Attributes object, subscription_groups. Lenient intake leaves out an attribute that is
- * invalid.
+ * invalid. Of several states of a group the last one counts.
  */
 function checkGroups(
   workspace: Workspace,
@@ -187,23 +190,27 @@ function checkGroups(
   dropped: Fault[],
 ): Checked<AttributesWork["groups"]> {
   if (value === undefined || value === null) return accepted([]);
-  if (!Array.isArray(value)) {
+  if (!Array.isArray(value) || value.length > MOST_GROUPS) {
     const fault = {
       code: "BAD_SUBSCRIPTION_GROUP_ARRAY",
-      message: "'subscription_groups' must be an array",
+      message: `'subscription_groups' must be an array${Array.isArray(value) ? ` of at most ${MOST_GROUPS} objects` : ""}`,
     };
     if (intake === "strict") return { fault };
     dropped.push(leftOut(fault));
     return accepted([]);
   }
-  const groups: { groupId: string; state: GroupState }[] = [];
+  const groups = new Map<string, { groupId: string; state: GroupState }>();
   for (const [index, entry] of value.entries()) {
     const checked = checkGroup(workspace, entry, `subscription_groups[${index}]`);
     if ("fault" in checked && intake === "strict") return checked;
     if ("fault" in checked) dropped.push(leftOut(checked.fault));
-    else groups.push(checked.value);
+    else {
+      const { groupId } = checked.value;
+      groups.delete(groupId);
+      groups.set(groupId, checked.value);
+    }
   }
-  return accepted(groups);
+  return accepted([...groups.values()]);
 }
 
 function checkGroup(workspace: Workspace, entry: unknown, place: string) {

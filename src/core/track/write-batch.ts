@@ -9,7 +9,6 @@ import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { addActivity } from "../people/activity/write-activity.ts";
 import type { AddressCache } from "../people/profiles/address-cache.ts";
-import { startRequestWork } from "../people/profiles/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../people/profiles/id-cache.ts";
 import { readPeople, type Target } from "../people/profiles/load-people.ts";
 import type { People, PeopleChanges } from "../people/profiles/people.ts";
@@ -19,8 +18,15 @@ import { savePeople } from "../people/profiles/save-people.ts";
 import { writePeople } from "../people/profiles/write-people.ts";
 import type { Written } from "../people/profiles/written.ts";
 import type { BatchQuotas, Quotas } from "../people/quotas/quotas.ts";
+import { refuseTooManyStates } from "../people/subscriptions/sharers.ts";
 import { writeSubscriptions } from "../people/subscriptions/states.ts";
-import { applyItem, type Batch, startBatch, subscriptionChanges } from "./apply-item.ts";
+import {
+  applyItem,
+  type Batch,
+  startBatch,
+  startRequest,
+  subscriptionChanges,
+} from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 
 /** The part of a request that is written. */
@@ -147,7 +153,10 @@ async function workOut(
   const batch = startBatch(people, clock, quotas);
   const verdicts: Verdict[][] = [];
   const turns = startTurns();
-  for (const request of requests) verdicts.push(await applyAll(batch, request, turns));
+  for (const request of requests) {
+    verdicts.push(await applyAll(batch, request, turns));
+    if (requests.length > 1) refuseTooManyStates(batch.groupStates.length);
+  }
   return { requests, batch, changes: people.changes(clock.now()), verdicts };
 }
 
@@ -157,7 +166,7 @@ async function applyAll(
   { context, items, moments }: WriteRequest,
   turns: Turns,
 ): Promise<Verdict[]> {
-  const work = startRequestWork();
+  const work = startRequest();
   const verdicts: Verdict[] = [];
   for (const [index, item] of items.entries()) {
     verdicts.push(applyItem(batch, context, item, work, moments?.[index]));

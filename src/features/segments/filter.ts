@@ -2,7 +2,9 @@ import { type Condition, fold } from "../../core/base/conditions.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { isJsonObject } from "../../core/base/values/plain-json.ts";
 import { sum } from "../../core/base/values/sum.ts";
+import { canSpend, startWork, type WorkBudget } from "../../core/base/work.ts";
 import { event, purchases, sessions } from "./activity-subjects.ts";
+import { spelledLabelsOf } from "./address-tests.ts";
 import { attribute, customAttribute } from "./attribute-subjects.ts";
 import { type FilterPath, pathText, refuse } from "./filter-path.ts";
 import { IDENTIFYING } from "./identifying.ts";
@@ -38,6 +40,8 @@ const MOST_LEAVES_IN_ALL = 200;
 /** The work for one user and the text of a statement grow with these. */
 const MOST_STEPS = 10;
 const MOST_COMPARATORS = 5;
+/** Labels of addresses beyond ASCII or in punycode, in all conditions: each is converted to its other spelling. */
+const MOST_SPELLED_LABELS = 2_000;
 
 /** Every subject by its name. A new one is a line here. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
@@ -72,6 +76,8 @@ interface Reading {
   readonly rules: ReadingRules;
   /** False in the filter of a segment that another one refers to. */
   readonly takesSegments: boolean;
+  /** Labels of addresses that are converted, with those of the segments that the filter names. */
+  readonly labels: WorkBudget;
   leaves: number;
 }
 
@@ -82,7 +88,8 @@ interface Reading {
  *   an attribute that identifies people, if they are hidden.
  */
 export function readFilter(given: unknown, scope: FilterScope, rules: ReadingRules = {}): Filter {
-  const filter = read(given, [], 1, { scope, rules, takesSegments: true, leaves: 0 });
+  const labels = startWork(MOST_SPELLED_LABELS);
+  const filter = read(given, [], 1, { scope, rules, takesSegments: true, labels, leaves: 0 });
   if (leavesOf(filter).length <= MOST_LEAVES_IN_ALL) return filter;
   throw refuse(
     [],
@@ -127,6 +134,14 @@ function readCondition(
   const { [subject]: value, ...rest } = given;
   if (subject === "in_segment") return readInSegment(value, rest, path, reading);
   if (!reading.rules.isKept) refuseExcess(subject, value, rest, path);
+  if (!reading.rules.isKept && subject === "attribute" && value === "email") {
+    if (!canSpend(reading.labels, spelledLabelsOf(rest))) {
+      throw refuse(
+        path,
+        `has addresses with more than ${MOST_SPELLED_LABELS} labels beyond ASCII or in punycode, with those of the conditions before it`,
+      );
+    }
+  }
   if (reading.rules.hidesPeople && subject === "attribute" && IDENTIFYING.includes(String(value))) {
     throw new Problem(
       "FORBIDDEN",
@@ -167,7 +182,7 @@ function readInSegment(
   id: unknown,
   rest: Readonly<Record<string, unknown>>,
   path: FilterPath,
-  { scope, rules, takesSegments }: Reading,
+  { scope, rules, takesSegments, labels }: Reading,
 ): Filter {
   const place = [...path, "in_segment"];
   if (!takesSegments) {
@@ -176,20 +191,23 @@ function readInSegment(
   if (Object.keys(rest).length > 0) throw refuse(path, "must have 'in_segment' alone");
   const segment = typeof id === "string" ? scope.segments.get(id) : undefined;
   if (!segment) throw refuse(place, "must be the id of a segment of this workspace");
-  return { op: "segment", name: segment.name, filter: readReferred(segment, place, scope, rules) };
+  return {
+    op: "segment",
+    name: segment.name,
+    filter: readReferred(segment, place, { scope, rules, labels }),
+  };
 }
 
 /** The filter of a segment that another one names. It may not name a further one. */
 function readReferred(
   { name, filter }: { readonly name: string; readonly filter: unknown },
   place: FilterPath,
-  scope: FilterScope,
-  rules: ReadingRules,
+  reading: Pick<Reading, "scope" | "rules" | "labels">,
 ): Filter {
   if (segmentsIn(filter).length > 0) {
     throw refuse(place, `names ${name}, which itself has in_segment: only one level is possible`);
   }
-  return read(filter, place, 1, { scope, rules, takesSegments: false, leaves: 0 });
+  return read(filter, place, 1, { ...reading, takesSegments: false, leaves: 0 });
 }
 
 /** The ids that `in_segment` names anywhere in a filter as it came. */

@@ -135,6 +135,11 @@ describe("subscription_groups of an attributes object set group states", () => {
   const bad: [value: unknown, code: string, names: RegExp][] = [
     ["text", "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
     [{}, "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
+    [
+      Array.from({ length: 1_001 }, () => CONFIRMED),
+      "BAD_SUBSCRIPTION_GROUP_ARRAY",
+      /at most 1000 objects/,
+    ],
     [["text"], "BAD_SUBSCRIPTION_GROUP_HASH", /'subscription_groups\[0\]'/],
     [[null], "BAD_SUBSCRIPTION_GROUP_HASH", /'subscription_groups\[0\]'/],
     [[{ subscription_state: "subscribed" }], "BAD_SUBSCRIPTION_GROUP_ID", /group_id'/],
@@ -178,6 +183,22 @@ describe("subscription_groups of an attributes object set group states", () => {
       assert.deepEqual([ada.custom_attributes, ada.subscription_groups], [{ other: 1 }, []]);
     });
   }
+
+  test("of several states of a group in one object the last one counts", async () => {
+    const workspace = await server.workspace();
+    const answer = await send(workspace, {
+      external_id: "ada",
+      ...groups(
+        [NEWSLETTER, "subscribed"],
+        [ALERTS, "unsubscribed"],
+        [NEWSLETTER.toUpperCase(), "unsubscribed"],
+        [ALERTS, "subscribed"],
+      ),
+    });
+    assert.equal(answer.body.errors, undefined);
+    assert.deepEqual(await statesOf(workspace, NEWSLETTER, ["ada"]), { ada: "unsubscribed" });
+    assert.deepEqual(await statesOf(workspace, ALERTS, ["ada"]), { ada: "subscribed" });
+  });
 
   test("a subscription group of another workspace is unknown", async () => {
     const theirs = { id: "group-of-theirs", name: "Theirs", channel: "email" };

@@ -67,6 +67,40 @@ describe("a filter", () => {
     }
   });
 
+  test("with more than 2,000 labels of addresses beyond ASCII or in punycode is refused, those of its segments included", async () => {
+    const workspace = await server.workspace();
+    const addresses = (count: number, from = 0) =>
+      Array.from(
+        { length: count },
+        (_, index) => `k@xn--${(from + index).toString(36)}-tda.example`,
+      );
+    const email = (one_of: string[]) => ({ attribute: "email", one_of });
+    const long = Array.from({ length: 60 }, () => "xn--tda").join(".");
+    const most = { any: [email(addresses(1_000)), email(addresses(1_000, 1_000))] };
+    const tooMany =
+      "has addresses with more than 2000 labels beyond ASCII or in punycode, with those of the conditions before it.";
+    const count = async (filter: object) => {
+      const { status, body } = await ask(server, workspace, "count", { filter });
+      return [status, body.message];
+    };
+    assert.deepEqual(await count(most), [200, "success"]);
+    for (const [filter, place] of [
+      [{ any: [...most.any, email(["k@é.example"])] }, "filter.any[2]"],
+      [{ not: email(Array.from({ length: 40 }, () => long)) }, "filter.not"],
+      [email(Array.from({ length: 400 }, () => "é".repeat(200))), "filter"],
+    ] as const) {
+      assert.deepEqual(await count(filter), [400, `'${place}' ${tooMany}`]);
+    }
+    const id = randomUUID();
+    assert.equal(
+      (await declare(server, workspace, id, { name: "Most", filter: most })).status,
+      200,
+    );
+    assert.deepEqual(await count({ in_segment: id }), [200, "success"]);
+    const both = { all: [{ in_segment: id }, email(["k@é.example"])] };
+    assert.deepEqual(await count(both), [400, `'filter.all[1]' ${tooMany}`]);
+  });
+
   test("with exactly 10 steps and 5 comparators is counted, and a period is no comparator of events", async () => {
     const workspace = await server.workspace();
     const deep = (value: unknown): unknown =>

@@ -10,14 +10,15 @@ import tr46 from "tr46";
 const RULES = { useSTD3ASCIIRules: true };
 
 /** No domain and no address is longer, and converting a text takes the square of its length. */
-const LONGEST = 254;
+export const LONGEST_ADDRESS = 254;
 
 /** A few domains have most of the addresses, and converting one takes 20 µs. */
 const converted = new LRUCache<string, string>({ max: 1_000 });
+const inLetters = new LRUCache<string, string>({ max: 10_000 });
 
 /** The domain in ASCII; in NFC if it is not valid in UTS #46, or too long for a domain. */
 export function asciiDomain(domain: string): string {
-  if (domain.length > LONGEST) return domain.normalize("NFC");
+  if (domain.length > LONGEST_ADDRESS) return domain.normalize("NFC");
   const known = converted.get(domain);
   if (known !== undefined) return known;
   const ascii = tr46.toASCII(domain, RULES) ?? domain.normalize("NFC");
@@ -27,14 +28,18 @@ export function asciiDomain(domain: string): string {
 
 /** The domain in letters; unchanged if it is not valid in UTS #46, or too long for a domain. */
 export function unicodeDomain(domain: string): string {
-  if (domain.length > LONGEST) return domain;
-  const { domain: letters, error } = tr46.toUnicode(domain, RULES);
-  return error ? domain : letters;
+  if (domain.length > LONGEST_ADDRESS) return domain;
+  const known = inLetters.get(domain);
+  if (known !== undefined) return known;
+  const { domain: unicode, error } = tr46.toUnicode(domain, RULES);
+  const letters = error ? domain : unicode;
+  inLetters.set(domain, letters);
+  return letters;
 }
 
 /** The letters that a label in punycode stands for; undefined unless it is the only punycode of valid letters. */
 export function unicodeLabel(label: string): string | undefined {
-  if (label.length > LONGEST) return undefined;
+  if (label.length > LONGEST_ADDRESS) return undefined;
   const { domain, error } = tr46.toUnicode(label, { ...RULES, checkJoiners: true });
   return error || tr46.toASCII(domain, RULES) !== label ? undefined : domain;
 }

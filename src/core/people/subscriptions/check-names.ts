@@ -1,12 +1,13 @@
 import type { Workspace } from "../../base/context/workspace.ts";
-import { accepted, type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
+import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { describeValue } from "../../base/values/describe-value.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { isE164, presentPhone } from "../profiles/addresses.ts";
+import { isE164 } from "../profiles/addresses.ts";
 import {
   checkEmailIdentifier,
   checkExternalId,
+  checkPhoneLookup,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
 import type { ItemPosition, NamedUser } from "./set-group-states.ts";
@@ -26,10 +27,11 @@ export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Per
 
 /**
  * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is checked: a
- * number that does not exist names no user, like any other unused number.
+ * number that does not exist names no user, like any other unused number. One that exists is read as
+ * in track, so that the same text names the same user: +440… is +44….
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
-  if (isE164(value)) return accepted({ kind: "phone", value: presentPhone(value) });
+  if (isE164(value)) return checkPhoneLookup(value);
   return refused(
     "INVALID_PHONE",
     `${describeValue(value)} is not a number in E.164, such as '+14155552671'`,
@@ -53,9 +55,20 @@ export function groupIdOf(
   given: string,
 ): string | undefined {
   if (groupChannels.has(given)) return given;
-  if (!isUuid(given)) return undefined;
-  const wanted = given.toLowerCase();
-  return [...groupChannels.keys()].find((id) => id.toLowerCase() === wanted);
+  return isUuid(given) ? idsInLowerCase(groupChannels).get(given.toLowerCase()) : undefined;
+}
+
+type GroupChannels = Workspace["groupChannels"];
+
+/** The ids of a workspace's groups by their lower case, worked out once for each state of its groups. */
+const knownInLowerCase = new WeakMap<GroupChannels, ReadonlyMap<string, string>>();
+
+function idsInLowerCase(groups: GroupChannels): ReadonlyMap<string, string> {
+  const known = knownInLowerCase.get(groups);
+  if (known) return known;
+  const ids = new Map([...groups.keys()].map((id) => [id.toLowerCase(), id]));
+  knownInLowerCase.set(groups, ids);
+  return ids;
 }
 
 /** `'a', 'b' or 'c' is required` */

@@ -14,7 +14,7 @@ import type { People, Person } from "../profiles/people.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
 import { type PeopleServices, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
-import { sharersOf } from "./sharers.ts";
+import { areTooManyStates, refuseTooManyStates, sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 
 /** A context with the part of the workspace that setting states needs. */
@@ -47,8 +47,8 @@ export interface SetRequest {
 }
 
 /**
- * Sets group states in order, in one transaction, with a constant number of statements. No profile is
- * created.
+ * Sets group states in order, in the caller's transaction; in as many parts as `MOST_STATES` needs, because whoever
+ * opts out on a page, or imports, cannot send less. No profile is created.
  *
  * spec: POST /v2/subscription/status/set. An email or a phone names all users who have it.
  *
@@ -59,8 +59,15 @@ export async function setGroupStates(
   context: SettingContext,
   sets: readonly GroupSet[],
 ): Promise<ItemNote[]> {
-  const [skipped] = await setTogether(services, [{ context, sets }]);
-  return skipped ?? [];
+  try {
+    const [skipped] = await setTogether(services, [{ context, sets }]);
+    return skipped ?? [];
+  } catch (error) {
+    if (!areTooManyStates(error) || sets.length < 2) throw error;
+    const half = Math.ceil(sets.length / 2);
+    const before = await setGroupStates(services, context, sets.slice(0, half));
+    return [...before, ...(await setGroupStates(services, context, sets.slice(half)))];
+  }
 }
 
 export type SetQueue = ReturnType<typeof createSetQueue>;
@@ -171,6 +178,7 @@ async function workOut(people: People, requests: readonly SetRequest[]): Promise
       const ordered = new Set(byAddress);
       const channel = context.workspace.groupChannels.get(groupId);
       const reached = sharersOf(people, [...byId, ...byAddress], channel);
+      if (groupStates.length > 0) refuseTooManyStates(groupStates.length + reached.length);
       await afterAll(reached);
       for (const person of reached) {
         groupStates.push({ profileId: person.id, groupId, state, context });

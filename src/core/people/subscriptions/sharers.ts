@@ -1,4 +1,5 @@
 import type { Channel } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
 import { emailValue } from "../profiles/identifiers.ts";
 import type { People, Person } from "../profiles/people.ts";
 
@@ -31,3 +32,22 @@ export function sharersOf(
 /** Users who are updated together keep their order. */
 export const leastRecentFirst = (people: Iterable<Person>): Person[] =>
   [...people].sort((one, other) => one.rank - other.rank);
+
+/**
+ * How many states of groups one request sets, and one transaction: each group counts once for every user of an
+ * address. One group of one address is never refused. docs/decisions/work-of-updates.md
+ */
+export const MOST_STATES = 50_000;
+
+/** @throws Problem WORK_LIMIT_EXCEEDED if a transaction would set more states. Calls that share one then run separately. */
+export function refuseTooManyStates(count: number): void {
+  if (count <= MOST_STATES) return;
+  throw new Problem(
+    "WORK_LIMIT_EXCEEDED",
+    `'subscription_groups' sets more than ${MOST_STATES} states: each group counts for every user of an address. Send fewer groups or users at a time.`,
+    { body: { code: "WORK_LIMIT_EXCEEDED" } },
+  );
+}
+
+export const areTooManyStates = (error: unknown): boolean =>
+  error instanceof Problem && error.code === "WORK_LIMIT_EXCEEDED";

@@ -342,3 +342,36 @@ test("an existing client library sets, reads and lists group states", async () =
     /Invalid subscription group ID/,
   );
 });
+
+test("a number names the same user in subscription calls as in track, in whichever spelling of E.164", async () => {
+  for (const [phone, present] of [
+    ["+4402079460958", "+442079460958"],
+    ["+4901701234567", "+491701234567"],
+    ["+330612345678", "+33612345678"],
+    ["+54111523456789", "+5491123456789"],
+    ["+789161234567", "+79161234567"],
+    ["+5215512345678", "+525512345678"],
+  ] as const) {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada", phone }] });
+    assert.equal((await workspace.profile({ external_ids: ["ada"] })).phone, present);
+    for (const spelling of [phone, present]) {
+      const set = { subscription_group_id: ALERTS, phones: [spelling] };
+      for (const subscription_state of ["subscribed", "unsubscribed"]) {
+        const answer = await workspace.call("POST", "/v2/subscription/status/set", {
+          subscription_groups: [{ ...set, subscription_state }],
+        });
+        assert.deepEqual([answer.status, answer.body], [201, { message: "success" }], spelling);
+        const query = new URLSearchParams({ subscription_group_id: ALERTS, phone: spelling });
+        const { body } = await workspace.call<any>("GET", `/subscription/status/get?${query}`);
+        const shown = subscription_state === "subscribed" ? "Subscribed" : "Unsubscribed";
+        assert.deepEqual(Object.values(body.status), [shown], spelling);
+      }
+      const { body } = await workspace.call<any>(
+        "GET",
+        `/subscription/user/status?${new URLSearchParams({ phone: spelling })}`,
+      );
+      assert.equal(body.users[0]?.external_id, "ada", spelling);
+    }
+  }
+});

@@ -95,6 +95,32 @@ describe("any two spellings of an address", () => {
       }
     }));
 
+  test("a segment finds letters whose small form has two letters, is ASCII or depends on the letters around it", async () => {
+    for (const [written, other] of [
+      ["İlker@example.com", "i\u0307lker@example.com"],
+      ["ΝΙΚΟΣ@example.gr", "νικος@example.gr"],
+      ["ΣΊΣΥΦΟΣ.ΣΟΦΙΑΣ@ελλάδα.gr", "σίσυφοσ.σοφιας@ΕΛΛΆΔΑ.gr"],
+      ["\u212aarl@example.com", "karl@example.com"],
+      ["\u212aIM@M\u00dcNCHEN.example", "kim@xn--mnchen-3ya.example"],
+    ] as const) {
+      const external_id = await userWith(written);
+      for (const spelling of [written, other]) {
+        const filter = { attribute: "email", equals: spelling };
+        assert.deepEqual(await membersOf(server, workspace, filter), [external_id], spelling);
+        const others = {
+          all: [
+            { attribute: "external_id", equals: external_id },
+            { attribute: "email", none_of: [spelling] },
+          ],
+        };
+        assert.deepEqual(await membersOf(server, workspace, others), [], spelling);
+      }
+    }
+    await userWith("νικοσ@two-mailboxes.gr");
+    const other = { attribute: "email", equals: "νικος@two-mailboxes.gr" };
+    assert.deepEqual(await membersOf(server, workspace, other), []);
+  });
+
   test("a refusal under one of them holds for the user who has the other", () =>
     holdsForAll(async ({ written, one, other }) => {
       const external_id = await userWith(written);

@@ -1,10 +1,11 @@
 /* The files that the suite runs on each engine. */
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../stored-rows.ts";
-import { PARTS, type Part, partOf, suiteFiles, testFiles } from "./suite-files.ts";
+import { PARTS, type Part, partOf, reaches, suiteFiles, testFiles } from "./suite-files.ts";
 
 const FOLDER = join(import.meta.dirname, "..");
 
@@ -19,6 +20,19 @@ test("a run takes the files of its parts", () => {
   const { taken, leftOut } = suiteFiles(FOLDER, { parts: PARTS, engine: "embedded" });
   assert.deepEqual(taken, testFiles(FOLDER));
   assert.deepEqual(leftOut, []);
+});
+
+test("what a file starts when it is loaded belongs to one test file, because it goes when that one ends", () => {
+  const helpers = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.endsWith(".js") && !path.endsWith(".test.js"),
+  );
+  for (const helper of helpers) {
+    const text = readFileSync(join(FOLDER, helper), "utf8");
+    const [started] = /^export const \w+ = await start\w*\(/m.exec(text) ?? [];
+    if (started === undefined) continue;
+    const users = testFiles(FOLDER).filter((path) => reaches(join(FOLDER, path), started));
+    assert.ok(users.length <= 1, `${helper}: ${users}`);
+  }
 });
 
 test("on PostgreSQL the suite runs every file that can reach PostgreSQL, directly or through its imports", async () => {

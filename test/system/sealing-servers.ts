@@ -23,13 +23,19 @@ export const LINK_SECRET = /(?<!dead_)link_/;
 export const PASSWORD = "the-warehouse-password";
 export const EMPTY_UUID = "00000000-0000-0000-0000-000000000000";
 
-export const warehouse = await startWarehouse();
-await warehouse.run(
-  `create table crm (updated_at timestamptz, external_id text, payload text);
-   insert into crm values ('2026-01-01', 'ada', '{"plan":"pro"}')`,
-);
-const warehouseUrl = new URL(warehouse.url);
-warehouseUrl.password = PASSWORD;
+let warehouseUrl = "";
+
+/** Starts the warehouse that `manifest` names, for each test file anew: it goes when the file ends. */
+export async function startCrm(): Promise<void> {
+  const warehouse = await startWarehouse();
+  await warehouse.run(
+    `create table crm (updated_at timestamptz, external_id text, payload text);
+     insert into crm values ('2026-01-01', 'ada', '{"plan":"pro"}')`,
+  );
+  const url = new URL(warehouse.url);
+  url.password = PASSWORD;
+  warehouseUrl = url.href;
+}
 
 export const manifest = (name = "CRM") => ({
   company: { name: "Test" },
@@ -44,7 +50,7 @@ export const manifest = (name = "CRM") => ({
           name,
           type: "attributes",
           retry: { attempts: 1 },
-          warehouse: { type: "postgres", url: warehouseUrl.href, table: "public.crm" },
+          warehouse: { type: "postgres", url: warehouseUrl, table: "public.crm" },
         },
         {
           id: STORED,

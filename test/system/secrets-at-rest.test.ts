@@ -27,9 +27,12 @@ import {
   SYNCED,
   sealedRows,
   start,
+  startCrm,
   statusOf,
   syncOnce,
 } from "./sealing-servers.ts";
+
+await startCrm();
 
 describe("secrets that are stored", () => {
   test("appear in no row, no log line and no response, and syncs and links work after a restart", async () => {

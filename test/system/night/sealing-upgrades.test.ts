@@ -13,9 +13,12 @@ import {
   refusesPlainValues,
   SYNCED,
   start,
+  startCrm,
   statusOf,
   syncOnce,
 } from "../sealing-servers.ts";
+
+await startCrm();
 
 describe("secrets that are stored", () => {
   test("rows that were stored before there was sealing still open, and are sealed when next written", async () => {

@@ -13,7 +13,7 @@ import { readFitting } from "./fit.ts";
 import { countMembers } from "./members.ts";
 import { BEFORE_ALL, sizeOf } from "./members-store.ts";
 import { createPace, SLICE_MS, TURN_MS } from "./pace.ts";
-import { filterOf, readOrReason, scopeOf, type WantedFilter } from "./scope.ts";
+import { filterOf, readOrReason, scopeFor, type WantedFilter } from "./scope.ts";
 import {
   type ExactCount,
   endCount,
@@ -21,7 +21,8 @@ import {
   lockCounts,
   selectCount,
   selectCounts,
-  selectRunningCounts,
+  selectRunningIds,
+  trimCountedFilters,
   trimCounts,
   updateCount,
 } from "./store.ts";
@@ -67,6 +68,9 @@ const MOST_WAITING = 20;
 
 /** How many counts of a segment that have ended are kept: as many as are listed. */
 const MOST_KEPT = 100;
+
+/** About how many bytes the filters of kept counts of a workspace have together. */
+const MOST_KEPT_BYTES = 16 * 1_048_576;
 
 type Progress = Pick<ExactCount, "after" | "total" | "matching">;
 
@@ -177,13 +181,14 @@ export async function countExactly(
   await database.transaction(async (tx) => {
     if (isDone && count.segmentId === null) return;
     await lockCounts(tx, workspace.id);
-    if (!isDone && (await selectRunningCounts(tx, workspace.id)).length >= MOST_WAITING) {
+    if (!isDone && (await selectRunningIds(tx, workspace.id)).length >= MOST_WAITING) {
       throw new Problem("UNAVAILABLE", `${MOST_WAITING} exact counts of this workspace wait.`, {
         retryAfterSeconds: 60,
       });
     }
     await insertCount(tx, workspace.id, count);
     await trimCounts(tx, workspace.id, count.segmentId, MOST_KEPT);
+    await trimCountedFilters(tx, workspace.id, MOST_KEPT_BYTES);
     if (!isDone) await enqueue(tx, clock, keyOf(workspace.id));
   });
   return isDone ? { size: exactSize(counted.total, counted.matching) } : { count };
@@ -209,20 +214,21 @@ export const countJob: JobKind<StoringServices> = {
   async run(services, job) {
     const { database } = services;
     for (;;) {
-      const [count] = await selectRunningCounts(database, job.workspaceId);
-      if (!count) break;
-      await finishCount(services, job, count);
+      const [next] = await selectRunningIds(database, job.workspaceId);
+      if (!next) break;
+      const count = await selectCount(database, job.workspaceId, next.id);
+      if (count) await finishCount(services, job, count);
     }
     await database.transaction(async (tx) => {
       // A job requested in the meantime is found by the next run.
-      if ((await selectRunningCounts(tx, job.workspaceId)).length === 0) await job.finish(tx);
+      if ((await selectRunningIds(tx, job.workspaceId)).length === 0) await job.finish(tx);
     });
   },
   /** The count whose turn it is has failed; those that wait go on. */
   async giveUp({ database, clock }, job, reason) {
     await database.transaction(async (tx) => {
       await job.advance(tx);
-      const [count] = await selectRunningCounts(tx, job.workspaceId);
+      const [count] = await selectRunningIds(tx, job.workspaceId);
       if (count) await endCount(tx, job.workspaceId, count.id, reason, clock.now());
     });
   },
@@ -235,7 +241,10 @@ async function finishCount(services: StoringServices, job: Job, count: ExactCoun
       await job.advance(tx);
       return updateCount(tx, job.workspaceId, { ...progress, id: count.id }, finishedAt);
     });
-  const filter = readOrReason(count.filter, await scopeOf(database, job.workspaceId));
+  const filter = readOrReason(
+    count.filter,
+    await scopeFor(database, job.workspaceId, [count.filter]),
+  );
   if (typeof filter === "string") {
     await database.transaction((tx) =>
       endCount(tx, job.workspaceId, count.id, filter, clock.now()),
@@ -274,8 +283,14 @@ export async function readCount(
 /** How many counts are listed. */
 const LISTED = 100;
 
+/** How many bytes of their filters are read: older counts have no sentence. */
+const LISTED_FILTER_BYTES = 4 * 1_048_576;
+
 export interface ListedCount extends ExactCount {
-  /** The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller may not see that. */
+  /**
+   * The filter as a sentence; null if something it names no longer exists, if it tells who users are and the caller may not
+   * see that, or if the filters of newer counts have 4 MB.
+   */
   readonly description: string | null;
   /** How many counts of the workspace run before this one; null if it has ended. */
   readonly before: number | null;
@@ -289,11 +304,13 @@ export async function listCounts(
 ): Promise<ListedCount[]> {
   const { workspace } = context;
   const rules = { isKept: true, hidesPeople: hidesPeople(context) };
-  const [counts, running, scope] = await settleAll([
-    selectCounts(database, workspace.id, segmentId?.toLowerCase(), LISTED),
-    selectRunningCounts(database, workspace.id),
-    scopeOf(database, workspace.id),
+  const segment = segmentId?.toLowerCase();
+  const [counts, running] = await settleAll([
+    selectCounts(database, workspace.id, segment, LISTED, LISTED_FILTER_BYTES),
+    selectRunningIds(database, workspace.id),
   ]);
+  const filters = counts.map(({ filter }) => filter);
+  const scope = await scopeFor(database, workspace.id, filters);
   const places = new Map(running.map(({ id }, place) => [id, place]));
   return counts.map((count) => {
     const filter = readOrReason(count.filter, scope, rules);

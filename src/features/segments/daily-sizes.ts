@@ -18,14 +18,13 @@ import {
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSize, exactSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
-import { readSegments, scopeOf } from "./scope.ts";
+import { findSegment, readSegments, scopeFor } from "./scope.ts";
 import { shownTo } from "./shown-sizes.ts";
 import {
   deleteOldCounts,
   deleteSizes,
   insertSizes,
   selectCountedSizes,
-  selectSegments,
   selectSizes,
   selectSizesSince,
 } from "./store.ts";
@@ -160,14 +159,13 @@ export async function sizeSeries(
   const now = clock.now();
   const end = ending_at === undefined ? now : parseTime(ending_at);
   if (!end) throw new Problem("INVALID_REQUEST", "'ending_at' must be a time in ISO 8601.");
-  const segments = await selectSegments(database, workspace.id);
-  const segment = segments.find(({ id }) => id === segment_id.toLowerCase());
-  if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
+  const segment = await findSegment(database, workspace.id, segment_id);
   const first = earlier(end, { days: length - 1 });
   const [from, to, today] = [first, end, now].map(dayOf) as [string, string, string];
   const sizes = await selectSizes(database, workspace.id, segment.id, from, to);
   if (to >= today && from <= today && sizes.at(-1)?.day !== today) {
-    const filter = readFilter(segment.filter, await scopeOf(database, workspace.id, segments));
+    const scope = await scopeFor(database, workspace.id, [segment.filter]);
+    const filter = readFilter(segment.filter, scope);
     const { matching } = await estimateSize(database, workspace.id, filter, now);
     sizes.push({ day: today, size: matching });
   }

@@ -170,8 +170,8 @@ const listCountsEndpoint = endpoint({
           "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
         ),
         description: TextOrNull(
-          "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
-            "lacks view_pii.",
+          "The filter as a sentence; null if something it names no longer exists, if it tells who users are and the caller " +
+            "lacks view_pii, or if the filters of newer counts have 4 MB.",
           SENTENCE,
         ),
         before: IntegerOrNull("How many counts run before this one; null if it has ended.", 0),

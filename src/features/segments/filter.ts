@@ -42,6 +42,8 @@ const MOST_STEPS = 10;
 const MOST_COMPARATORS = 5;
 /** Labels of addresses beyond ASCII or in punycode, in all conditions: each is converted to its other spelling. */
 const MOST_SPELLED_LABELS = 2_000;
+/** As JSON. Calls read the filters of segments, and exact counts and exports store copies. */
+const MOST_BYTES = 262_144;
 
 /** Every subject by its name. A new one is a line here. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
@@ -63,8 +65,8 @@ export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_s
 
 export interface ReadingRules {
   /**
-   * The filter is only shown, or stays as it is: it may have longer paths and more comparators than
-   * one that is to be counted. Such a filter was stored before there were these bounds.
+   * The filter is only shown, or stays as it is: it may have more bytes, longer paths and more
+   * comparators than one that is to be counted. Such a filter was stored before there were these bounds.
    */
   readonly isKept?: boolean;
   /** The caller may not see who users are: the filter may single out none. */
@@ -88,6 +90,9 @@ interface Reading {
  *   an attribute that identifies people, if they are hidden.
  */
 export function readFilter(given: unknown, scope: FilterScope, rules: ReadingRules = {}): Filter {
+  if (!rules.isKept && isJsonObject(given) && bytesOfFilter(given) > MOST_BYTES) {
+    throw refuse([], `has more than ${MOST_BYTES / 1_024} KB as JSON`);
+  }
   const labels = startWork(MOST_SPELLED_LABELS);
   const filter = read(given, [], 1, { scope, rules, takesSegments: true, labels, leaves: 0 });
   if (leavesOf(filter).length <= MOST_LEAVES_IN_ALL) return filter;
@@ -96,6 +101,9 @@ export function readFilter(given: unknown, scope: FilterScope, rules: ReadingRul
     `has more than ${MOST_LEAVES_IN_ALL} conditions, including those of its segments`,
   );
 }
+
+/** The size of a filter as it came, written as JSON. */
+export const bytesOfFilter = (given: unknown): number => Buffer.byteLength(JSON.stringify(given));
 
 function read(given: unknown, path: FilterPath, level: number, reading: Reading): Filter {
   if (!isJsonObject(given)) throw refuse(path, "must be an object");

@@ -24,7 +24,7 @@ import { readFitting } from "./fit.ts";
 import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
 import { BEFORE_ALL, type Portion } from "./members-store.ts";
 import { createPace, type Pace, SLICE_MS } from "./pace.ts";
-import { filterOf, readSegments, scopeOf, type WantedFilter } from "./scope.ts";
+import { filterOf, readSegments, scopeFor, type WantedFilter } from "./scope.ts";
 
 /** How long a page may take; it may then have fewer users than requested. */
 const PAGE_MS = 2_000;
@@ -128,7 +128,7 @@ export async function* walkMembers(
   { filter, fields }: { readonly filter: Json; readonly fields: readonly ExportField[] },
   from: string = BEFORE_ALL,
 ): AsyncGenerator<MembersStep> {
-  const read = readFilter(filter, await scopeOf(database, workspace.id));
+  const read = readFilter(filter, await scopeFor(database, workspace.id, [filter]));
   const analysis = database.for("analysis");
   const pace = createPace(leavesOf(read).length);
   const found: string[] = [];

@@ -1,22 +1,20 @@
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { Problem } from "../../core/base/problem.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { readFilter, sentenceOf } from "./filter.ts";
-import { scopeOf } from "./scope.ts";
-import { type StoredSegment, selectSegments } from "./store.ts";
+import { findSegment, scopeFor } from "./scope.ts";
+import { type SegmentSummary, type StoredSegment, selectSummaries } from "./store.ts";
 
 const PAGE_SIZE = 100;
 
 /** The segments of a page, from page 0 on, the oldest first or last. */
-export async function listSegments(
+export function listSegments(
   { database }: Pick<StoringServices, "database">,
   { workspace }: WorkspaceContext,
   page: number,
   direction: "asc" | "desc",
-): Promise<StoredSegment[]> {
-  const segments = await selectSegments(database, workspace.id);
-  if (direction === "desc") segments.reverse();
-  return segments.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
+): Promise<SegmentSummary[]> {
+  const range = { offset: page * PAGE_SIZE, limit: PAGE_SIZE };
+  return selectSummaries(database, workspace.id, direction, range);
 }
 
 /** A segment, and its filter as a sentence. @throws Problem NOT_FOUND */
@@ -25,9 +23,7 @@ export async function describeSegment(
   { workspace }: WorkspaceContext,
   segmentId: string,
 ): Promise<StoredSegment & { readonly sentence: string }> {
-  const segments = await selectSegments(database, workspace.id);
-  const segment = segments.find(({ id }) => id === segmentId.toLowerCase());
-  if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
-  const scope = await scopeOf(database, workspace.id, segments);
+  const segment = await findSegment(database, workspace.id, segmentId);
+  const scope = await scopeFor(database, workspace.id, [segment.filter]);
   return { ...segment, sentence: sentenceOf(readFilter(segment.filter, scope, { isKept: true })) };
 }

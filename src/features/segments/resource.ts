@@ -6,13 +6,16 @@ import { hidesPeople, type WorkspaceContext } from "../../core/base/context/cont
 import { Problem } from "../../core/base/problem.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { ClosedObject, Text } from "../../core/base/values/schemas.ts";
+import { sum } from "../../core/base/values/sum.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { recordSizesAgain } from "./daily-sizes.ts";
-import { readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
+import { bytesOfFilter, readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
 import { scopeOf } from "./scope.ts";
 import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from "./store.ts";
 
 const MOST_SEGMENTS = 500;
+/** Of all filters as JSON: some calls read all of them. */
+const MOST_FILTER_BYTES = 8 * 1_048_576;
 
 /**
  * A filter as sent and declared. The use case checks it, because only it can name the place of a
@@ -25,7 +28,7 @@ export const FilterSchema = Type.Unsafe<Record<string, Json>>(
       additionalProperties: true,
       description:
         "{ all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of " +
-        `${SUBJECT_NAMES.join(", ")}. At most 50 conditions in 5 levels. docs/segments.md has the language.`,
+        `${SUBJECT_NAMES.join(", ")}. At most 50 conditions in 5 levels, and 256 KB. docs/segments.md has the language.`,
       examples: [{ all: [{ event: "signed_up" }, { attribute: "country", equals: "DE" }] }],
     },
   ),
@@ -97,10 +100,10 @@ export const segments = listedResource<Segment, WorkspaceContext>({
 });
 
 /**
- * A filter that stays as it is need not keep to what was added since it was stored: neither to the bounds on its work,
+ * A filter that stays as it is need not keep to what was added since it was stored: neither to the bounds on its size and work,
  * so that an old manifest applies, nor to what the caller may filter by, who may change its name.
  *
- * @throws Problem if a segment's filter cannot be read, or there are too many.
+ * @throws Problem if a segment's filter cannot be read, or there are too many or too large ones.
  */
 async function refuseFaults(
   tx: Transaction,
@@ -110,6 +113,15 @@ async function refuseFaults(
   const rows: readonly SegmentRow[] = await selectSegments(tx, context.workspace.id);
   if (rows.length > MOST_SEGMENTS) {
     throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_SEGMENTS} segments.`);
+  }
+  const bytes = sumOfBytes(rows);
+  // A workspace that had more before may change everything that makes it no larger.
+  if (bytes > MOST_FILTER_BYTES && bytes > sumOfBytes(before)) {
+    const most = `${MOST_FILTER_BYTES / 1_048_576} MB`;
+    throw new Problem(
+      "INVALID_REQUEST",
+      `The filters of a workspace's segments have at most ${most} together, as JSON.`,
+    );
   }
   const scope = await scopeOf(tx, context.workspace.id, rows);
   const known = new Map(before.map(({ id, filter }) => [id, filter]));
@@ -123,3 +135,6 @@ async function refuseFaults(
     }
   }
 }
+
+const sumOfBytes = (rows: readonly SegmentRow[]): number =>
+  sum(rows.map(({ filter }) => bytesOfFilter(filter)));

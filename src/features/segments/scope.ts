@@ -2,26 +2,42 @@ import { readApps } from "../../core/admin/workspaces/apps.ts";
 import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
 import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
 import { type Queryable, settleAll } from "../../core/database/database.ts";
-import { type Filter, type ReadingRules, readFilter } from "./filter.ts";
+import { type Filter, type ReadingRules, readFilter, segmentsIn } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
-import { type SegmentRow, selectSegments } from "./store.ts";
+import { type SegmentRow, selectSegments, selectSegmentsById } from "./store.ts";
 
+/** What filters can name, apart from segments that are not given. */
 export async function scopeOf(
   tx: Queryable,
   workspaceId: number,
-  segments: readonly SegmentRow[] | undefined = undefined,
+  segments: readonly SegmentRow[],
 ): Promise<FilterScope> {
-  const [groups, apps, all] = await settleAll([
-    readGroups(tx, workspaceId),
-    readApps(tx, workspaceId),
-    segments ? Promise.resolve(segments) : selectSegments(tx, workspaceId),
-  ]);
+  const [groups, apps] = await settleAll([readGroups(tx, workspaceId), readApps(tx, workspaceId)]);
   return {
     groups: new Map(groups.map((group) => [group.id, group])),
     apps: new Map(apps.map((app) => [app.id, app])),
-    segments: new Map(all.map((segment) => [segment.id, segment])),
+    segments: new Map(segments.map((segment) => [segment.id, segment])),
   };
+}
+
+/** What these filters can name. Of the segments, only those that they name are read. */
+export async function scopeFor(
+  tx: Queryable,
+  workspaceId: number,
+  filters: readonly unknown[],
+): Promise<FilterScope> {
+  const ids = [...new Set(filters.flatMap(segmentsIn))].filter(isUuid);
+  return scopeOf(tx, workspaceId, await selectSegmentsById(tx, workspaceId, ids));
+}
+
+/** @throws Problem NOT_FOUND */
+export async function findSegment(tx: Queryable, workspaceId: number, segmentId: string) {
+  const ids = [segmentId.toLowerCase()].filter(isUuid);
+  const [segment] = await selectSegmentsById(tx, workspaceId, ids);
+  if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
+  return segment;
 }
 
 export type ReadSegment = SegmentRow & { readonly read: Filter };
@@ -85,11 +101,10 @@ export async function filterOf(
   if ((filter === undefined) === (segment_id === undefined)) {
     throw new Problem("INVALID_REQUEST", "Either 'filter' or 'segment_id' must be given.");
   }
-  const scope = await scopeOf(tx, context.workspace.id);
-  const segment =
-    segment_id === undefined ? { filter } : scope.segments.get(segment_id.toLowerCase());
-  if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
-  const rules = { hidesPeople: hidesPeople(context) };
+  const { id } = context.workspace;
+  const segment = segment_id === undefined ? { filter } : await findSegment(tx, id, segment_id);
   const given = segment.filter as SegmentRow["filter"];
+  const scope = await scopeFor(tx, id, [given]);
+  const rules = { hidesPeople: hidesPeople(context) };
   return { filter: readFilter(given, scope, rules), given, scope };
 }

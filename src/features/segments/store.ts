@@ -1,4 +1,4 @@
-import { erasedBy } from "../../core/admin/retention/retention.ts";
+import { erasedInSteps } from "../../core/admin/retention/retention.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
@@ -15,12 +15,40 @@ export interface SegmentRow {
 
 export type StoredSegment = SegmentRow & { readonly createdAt: Date; readonly updatedAt: Date };
 
+const SEGMENT = `segment_id as id, name, description, to_jsonb(tags) as tags, filter, declared,
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
 export const selectSegments = (database: Queryable, workspaceId: number) =>
   database.query<StoredSegment>(
-    `select segment_id as id, name, description, to_jsonb(tags) as tags, filter, declared,
-       created_at as "createdAt", updated_at as "updatedAt"
-     from segments where workspace_id = $1 order by created_at, segment_id`,
+    `select ${SEGMENT} from segments where workspace_id = $1 order by created_at, segment_id`,
     [workspaceId],
+  );
+
+export async function selectSegmentsById(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<StoredSegment[]> {
+  if (ids.length === 0) return [];
+  return database.query<StoredSegment>(
+    `select ${SEGMENT} from segments where workspace_id = $1 and segment_id = any($2::uuid[])`,
+    [workspaceId, ids],
+  );
+}
+
+export type SegmentSummary = Pick<SegmentRow, "id" | "name" | "tags">;
+
+/** Segments without their filters, the oldest first or last. */
+export const selectSummaries = (
+  database: Queryable,
+  workspaceId: number,
+  direction: "asc" | "desc",
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+) =>
+  database.query<SegmentSummary>(
+    `select segment_id as id, name, to_jsonb(tags) as tags from segments where workspace_id = $1
+     order by created_at ${direction}, segment_id ${direction} offset $2 limit $3`,
+    [workspaceId, offset, limit],
   );
 
 export async function upsertSegments(
@@ -144,7 +172,8 @@ export interface ExactCount {
   readonly failure: string | null;
 }
 
-const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after, total, matching, expected,
+const columnsOfCount = (filter: string) =>
+  `count_id as id, segment_id as "segmentId", ${filter} as filter, status, after, total, matching, expected,
   started_at as "startedAt", finished_at as "finishedAt", failure`;
 
 /** Distinguishes this lock from Rapport's others. */
@@ -153,6 +182,13 @@ const COUNTS_LOCK = 7_270_418;
 /** Until the transaction ends, no other one stores a count of the workspace. */
 export const lockCounts = (tx: Transaction, workspaceId: number) =>
   tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [COUNTS_LOCK, workspaceId]);
+
+/**
+ * About how many bytes reading a stored filter takes, told without reading it: the stored size, or eight times that of a
+ * compressed filter.
+ */
+export const FILTER_BYTES =
+  "pg_column_size(filter) * case when pg_column_compression(filter) is null then 1 else 8 end";
 
 /** Keeps the newest counts of a segment, or of filters without one, and those that run. */
 export const trimCounts = (
@@ -168,6 +204,18 @@ export const trimCounts = (
          and status <> 'running'
        order by finished_at desc, count_id desc offset $3)`,
     [workspaceId, segmentId, kept],
+  );
+
+/** Keeps the newest counts of a workspace, as many as have about this many bytes of filters, and those that run. */
+export const trimCountedFilters = (tx: Transaction, workspaceId: number, bytes: number) =>
+  tx.execute(
+    `delete from segment_counts where workspace_id = $1 and count_id in (
+       select count_id from (
+         select count_id, sum(${FILTER_BYTES}) over (
+           order by finished_at desc, count_id desc rows unbounded preceding) as bytes
+         from segment_counts where workspace_id = $1 and status <> 'running'
+       ) as measured where bytes > $2::bigint)`,
+    [workspaceId, bytes],
   );
 
 export const insertCount = (tx: Transaction, workspaceId: number, count: ExactCount) =>
@@ -192,24 +240,35 @@ export const insertCount = (tx: Transaction, workspaceId: number, count: ExactCo
 
 export async function selectCount(database: Queryable, workspaceId: number, id: string) {
   const [row] = await database.query<ExactCount>(
-    `select ${COUNT} from segment_counts where workspace_id = $1 and count_id = $2`,
+    `select ${columnsOfCount("filter")} from segment_counts where workspace_id = $1 and count_id = $2`,
     [workspaceId, id],
   );
   return row;
 }
 
-/** The newest counts of a workspace, or of one of its segments. */
+/**
+ * The newest counts of a workspace, or of one of its segments.
+ *
+ * @param filterBytes the filters of the newest counts are read up to this size together; further ones are null.
+ */
 export const selectCounts = (
   database: Queryable,
   workspaceId: number,
   segmentId: string | undefined,
   atMost: number,
+  filterBytes: number,
 ) =>
   database.query<ExactCount>(
-    `select ${COUNT} from segment_counts
-     where workspace_id = $1 and ($2::text is null or segment_id = $2::text::uuid)
-     order by started_at desc, count_id desc limit $3`,
-    [workspaceId, segmentId ?? null, atMost],
+    `select ${columnsOfCount("case when bytes <= $4::bigint then filter end")} from (
+       select newest.*, sum(octet_length(filter::text)) over (
+         order by started_at desc, count_id desc rows unbounded preceding) as bytes
+       from (
+         select * from segment_counts
+         where workspace_id = $1 and ($2::text is null or segment_id = $2::text::uuid)
+         order by started_at desc, count_id desc limit $3
+       ) as newest
+     ) as measured order by started_at desc, count_id desc`,
+    [workspaceId, segmentId ?? null, atMost, filterBytes],
   );
 
 export interface CountedSize {
@@ -230,9 +289,9 @@ export const selectCountedSizes = (database: Queryable, workspaceId: number) =>
   );
 
 /** The counts of a workspace that have not ended, the oldest first. */
-export const selectRunningCounts = (database: Queryable, workspaceId: number) =>
-  database.query<ExactCount>(
-    `select ${COUNT} from segment_counts where workspace_id = $1 and status = 'running'
+export const selectRunningIds = (database: Queryable, workspaceId: number) =>
+  database.query<{ readonly id: string }>(
+    `select count_id as id from segment_counts where workspace_id = $1 and status = 'running'
      order by started_at, count_id`,
     [workspaceId],
   );
@@ -294,7 +353,20 @@ export async function deleteAllSizes(tx: Transaction, workspaceId: number): Prom
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
 }
 
-export const deleteCountsNaming = erasedBy(
-  `delete from segment_counts
-   where workspace_id = $1 and filter::text ~* any($2::text[])`,
+/** Steps of at most 1,000 counts and about 1 MB of filters. */
+export const deleteCountsNaming = erasedInSteps(
+  `with step as (
+     select count_id, filter from (
+       select count_id, filter, sum(${FILTER_BYTES}) over (order by count_id rows unbounded preceding)
+         - ${FILTER_BYTES} as bytes_before
+       from (
+         select count_id, filter from segment_counts
+         where workspace_id = $1 and count_id > $3::uuid order by count_id limit 1000
+       ) as next
+     ) as measured where bytes_before < 1048576
+   ), erased as (
+     delete from segment_counts where workspace_id = $1 and count_id in (
+       select count_id from step where filter::text ~* any($2::text[]))
+   )
+   select count_id as last from step order by count_id desc limit 1`,
 );

@@ -1,6 +1,7 @@
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Mentions } from "../../base/mentions.ts";
+import { idAt } from "../../base/values/uuid.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
@@ -62,6 +63,18 @@ export const erasedBy =
   async (tx, workspaceId, { mentions }) => {
     await tx.query(statement, [workspaceId, mentions.patterns]);
     return undefined;
+  };
+
+/**
+ * Erases in steps of one statement, by ids that tell the time (UUIDv7). The statement also gets the
+ * id after which it continues, and returns the last one that it looked at as `last`; no row at the end.
+ */
+export const erasedInSteps =
+  (statement: string): TraceEraser =>
+  async (tx, workspaceId, { mentions, since }, after = idAt(since)) => {
+    const parameters = [workspaceId, mentions.patterns, after];
+    const [row] = await tx.query<{ readonly last: string }>(statement, parameters);
+    return row?.last;
   };
 
 export interface ErasedPerson {

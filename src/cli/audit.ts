@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { RAPPORT } from "../core/base/command.ts";
+import { textLinesOf } from "../core/base/lines.ts";
 import { callAdmin, openAdmin, type Reply } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";
@@ -64,11 +65,15 @@ async function* exportedFrom(
   for (;;) {
     const query = new URLSearchParams({ after: String(position), limit: String(PAGE) });
     if (since !== undefined) query.set("since", since);
-    const text = await (await openAdmin(target, `/audit/export?${query}`)).text();
-    const lines = text.split("\n").slice(0, -1);
-    yield text;
-    if (lines.length < PAGE) return;
-    position = JSON.parse(lines.at(-1) as string).position;
+    const { body } = await openAdmin(target, `/audit/export?${query}`);
+    let [lines, last] = [0, ""];
+    for await (const line of textLinesOf("the audit", body ?? [])) {
+      lines += 1;
+      last = line;
+      yield `${line}\n`;
+    }
+    if (lines < PAGE) return;
+    position = JSON.parse(last).position;
   }
 }
 

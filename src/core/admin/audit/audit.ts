@@ -6,7 +6,6 @@ import {
   IN_THE_DASHBOARD,
   type WorkspaceContext,
 } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Cell, csvText } from "../../base/values/spreadsheets.ts";
 import { isUuid } from "../../base/values/uuid.ts";
@@ -19,6 +18,7 @@ import {
 } from "../../database/database.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } from "./chain.ts";
+import { shortenedDetails } from "./shortened-details.ts";
 import {
   type AuditFilter,
   insertEntries,
@@ -86,8 +86,7 @@ const entryOf = (
   action,
   kind,
   name,
-  // As it will be read: without members that JSON omits.
-  details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
+  details: details === undefined ? null : shortenedDetails(details),
   actor: context.actor,
   actorName: context.actorName,
   call: context.call || null,
@@ -154,12 +153,22 @@ export async function recordRead(
 /**
  * Reads a page of the audit log, newest first.
  *
- * @returns at most `limit` entries, and the cursor of the next page if there is one.
+ * @returns at most `limit` entries, fewer if they are large, and the cursor of the next page if there is one.
  */
-export async function readAuditLog(services: NamingServices, filter: AuditFilter, limit: number) {
-  const found: readonly StoredEntry[] = await selectEntries(services.database, filter, limit + 1);
-  const { rows, next } = forwardPage(found, limit, ({ id }) => id);
+export async function readAuditLog(
+  services: NamingServices,
+  filter: AuditFilter,
+  limit: number,
+): Promise<AuditPage> {
+  const { rows, hasMore } = await selectEntries(services.database, filter, limit);
+  const last = rows.at(-1);
+  const next = hasMore && last ? { next_cursor: last.id } : {};
   return { rows: await withLabels(services, rows), next };
+}
+
+interface AuditPage {
+  readonly rows: LabelledEntry[];
+  readonly next: { readonly next_cursor?: string };
 }
 
 export interface NamingServices {
@@ -259,13 +268,22 @@ const ORIGINS: Readonly<Record<string, string>> = {
   anybody: "sign-in",
 };
 
-/** At most `limit` rows of the chain after a position, oldest first. */
-export const readAuditChain = (
+/** At most `limit` rows of the chain after a position, oldest first, in pieces that fit in memory. */
+export async function* readAuditChain(
   { database }: { readonly database: Queryable },
   after: number,
   since: Date | undefined,
   limit: number,
-): Promise<ChainedEntry[]> => selectChain(database, after, since, limit);
+): AsyncGenerator<readonly ChainedEntry[]> {
+  for (let [position, left] = [after, limit]; left > 0; ) {
+    const rows = await selectChain(database, position, since, left);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    position = last.position;
+    left -= rows.length;
+  }
+}
 
 /** Removing the end of the chain must not start a new chain: audited changes are refused instead. */
 const cannotContinue = () =>

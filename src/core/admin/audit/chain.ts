@@ -115,7 +115,7 @@ export function isAsWritten(
 }
 
 /** JSON with the members of objects in a fixed order: each engine stores them in its own. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -61,7 +61,7 @@ const Filter = Type.Object({
   name: Text("The whole name or id of the thing."),
   query: Text(
     "A part of the name or id of the thing; upper and lower case are the same. Things with ids are found by their names in the " +
-      "latest 100,000 entries.",
+      "latest 100,000 entries, fewer if these have more than about 32 MB.",
   ),
   by: Text(
     "Who: the user name of a person, the name of a key or token, or a kind of actor such as administrator.",
@@ -138,6 +138,9 @@ const exportEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit/export",
   summary: "Exports the audit as one JSON entry per line, oldest first, for log collectors.",
+  description: "A response ends before `limit` entries only at the end of the audit.",
+  takesLong: true,
+  streams: true,
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     after: Type.Optional(
@@ -152,17 +155,25 @@ const exportEndpoint = endpoint({
   }),
   produces: "application/x-ndjson",
   replies: {
-    200: Type.String({
-      examples: [
-        '{"id":"01a202fb-66ac-777b-8c59-a515051d0d42","at":"2026-01-01T12:00:00.000Z","action":"created",…}\n',
-      ],
-    }),
+    200: Type.Unsafe<TextStream>(
+      Type.String({
+        examples: [
+          '{"id":"01a202fb-66ac-777b-8c59-a515051d0d42","at":"2026-01-01T12:00:00.000Z","action":"created",…}\n',
+        ],
+      }),
+    ),
   },
 }).handledBy(async (services: NamingServices, _context, { query }) => {
   const { after = 0, limit = DEFAULT_LIMIT } = query;
-  const rows = await readAuditChain(services, after, readQueryTime("since", query.since), limit);
-  return { status: 200, body: rows.map((row) => `${JSON.stringify(chainedOf(row))}\n`).join("") };
+  const since = readQueryTime("since", query.since);
+  return { status: 200, body: linesOf(readAuditChain(services, after, since, limit)) };
 });
+
+async function* linesOf(pieces: AsyncIterable<readonly StoredEntry[]>): TextStream {
+  for await (const rows of pieces) {
+    for (const row of rows) yield `${JSON.stringify(chainedOf(row))}\n`;
+  }
+}
 
 const verifyEndpoint = endpoint({
   name: "verifyAudit",

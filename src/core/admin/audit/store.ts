@@ -78,6 +78,29 @@ export interface AuditFilter {
   readonly before: string | undefined;
 }
 
+/** Of the rows that one statement returns: a page with large ones ends earlier. */
+const MOST_BYTES = 4 * 1_048_576;
+
+/**
+ * Reads the first of these entries, in their order: as many as have 4 MB together, and at least one. Measures them one by
+ * one, so that no more is read than fits.
+ */
+async function selectFitting<Row>(database: Queryable, ids: readonly string[]): Promise<Row[]> {
+  if (ids.length === 0) return [];
+  return database.query<Row>(
+    `with recursive fitting (place, id, bytes) as (
+       select 0, null::uuid, 0::bigint
+       union all
+       select place + 1, entry_id, bytes + size from fitting cross join lateral (
+         select entry_id, octet_length(entry::text) as size from audit_entries as entry
+         where entry_id = ($1::uuid[])[place + 1] offset 0) as next
+       where bytes < ${MOST_BYTES})
+     select ${COLUMNS} from fitting join audit_entries on entry_id = fitting.id
+     where place = 1 or bytes <= ${MOST_BYTES} order by place`,
+    [ids],
+  );
+}
+
 /** The name that an entry gives a thing beside its id. */
 const LABEL = `coalesce(details ->> 'user_name', details ->> 'name', details #>> '{after,name}')`;
 
@@ -85,9 +108,34 @@ const LABEL = `coalesce(details ->> 'user_name', details ->> 'name', details #>>
 const MOST_SEARCHED = 100_000;
 const MOST_THINGS = 1_000;
 
-export const selectEntries = (database: Queryable, filter: AuditFilter, limit: number) =>
-  database.query<StoredEntry>(
-    `select ${COLUMNS} from audit_entries
+/**
+ * How many bytes of details are read in search of names, the latest first. A compressed value counts eight times: how long
+ * it is shows only when it is read.
+ */
+const MOST_SEARCHED_BYTES = 32 * 1_048_576;
+const DETAILS_BYTES =
+  "pg_column_size(details) * case when pg_column_compression(details) is null then 1 else 8 end";
+const SEARCHED_BYTES = `sum(${DETAILS_BYTES}) over (order by entry_id desc rows unbounded preceding)`;
+
+/**
+ * Entries newest first: at most `limit`, and fewer if they are large.
+ *
+ * @returns whether more follow, too.
+ */
+export async function selectEntries(
+  database: Queryable,
+  filter: AuditFilter,
+  limit: number,
+): Promise<{ readonly rows: readonly StoredEntry[]; readonly hasMore: boolean }> {
+  const found = await selectIds(database, filter, limit + 1);
+  const ids = found.slice(0, limit).map(({ id }) => id);
+  const rows = await selectFitting<StoredEntry>(database, ids);
+  return { rows, hasMore: found.length > rows.length };
+}
+
+const selectIds = (database: Queryable, filter: AuditFilter, limit: number) =>
+  database.query<{ readonly id: string }>(
+    `select entry_id as id from audit_entries
      where ($1::text is null or workspace = $1) and ($2::text is null or kind = $2)
        and ($3::text is null or name = $3) and ($4::uuid is null or entry_id < $4)
        and ($6::text is null or (action = 'read') = ($6 = 'reads'))
@@ -96,8 +144,12 @@ export const selectEntries = (database: Queryable, filter: AuditFilter, limit: n
        and ($8::timestamptz is null or at >= $8) and ($9::timestamptz is null or at < $9)
        and ($10::text is null or strpos(lower(name), $10) > 0 or name in (
          select name from (
-           select name, ${LABEL} as label from audit_entries order by entry_id desc limit ${MOST_SEARCHED}
-         ) as latest where strpos(lower(label), $10) > 0 limit ${MOST_THINGS}))
+           select name, details, ${SEARCHED_BYTES} as bytes from (
+             select entry_id, name, details from audit_entries order by entry_id desc limit ${MOST_SEARCHED}
+           ) as latest
+         ) as measured
+         where case when bytes <= ${MOST_SEARCHED_BYTES} then strpos(lower(${LABEL}), $10) > 0 end
+         limit ${MOST_THINGS}))
      order by entry_id desc limit $5`,
     [
       filter.workspace ?? null,
@@ -119,25 +171,38 @@ export async function selectLabels(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ name: string; label: string }>(
-    `select distinct on (name) name, ${LABEL} as label from audit_entries
-     where name = any($1::text[]) and ${LABEL} is not null order by name, entry_id desc`,
+    `select distinct on (name) name, label from (
+       select name, entry_id, case when bytes <= ${MOST_SEARCHED_BYTES} then left(${LABEL}, 1000) end as label from (
+         select name, entry_id, details, ${SEARCHED_BYTES} as bytes from (
+           select name, entry_id, details from audit_entries
+           where name = any($1::text[]) order by entry_id desc limit ${MOST_SEARCHED}
+         ) as latest
+       ) as measured
+     ) as labelled where label is not null order by name, entry_id desc`,
     [ids],
   );
   return new Map(rows.map(({ name, label }) => [name, label]));
 }
 
-/** Rows of the chain behind a position, in its order. @param since leaves out rows from before. */
-export const selectChain = (
+/**
+ * Rows of the chain behind a position, in its order: at most `limit`, and fewer if they are large, but none only at the end.
+ *
+ * @param since leaves out rows from before.
+ */
+export async function selectChain(
   database: Queryable,
   after: number,
   since: Date | undefined,
   limit: number,
-) =>
-  database.query<ChainedEntry>(
-    `select ${COLUMNS} from audit_entries
+): Promise<ChainedEntry[]> {
+  const found = await database.query<{ readonly id: string }>(
+    `select entry_id as id from audit_entries
      where position > $1 and ($2::timestamptz is null or at >= $2) order by position limit $3`,
     [after, since ?? null, limit],
   );
+  const ids = found.map(({ id }) => id);
+  return selectFitting<ChainedEntry>(database, ids);
+}
 
 /** The recorded end of the chain. */
 export async function selectHead(database: Queryable): Promise<Head | undefined> {

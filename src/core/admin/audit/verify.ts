@@ -16,7 +16,7 @@ export interface Verification {
   readonly brokenAt: Break | undefined;
 }
 
-/** Few enough that hashing a page delays no other request. */
+/** Few enough that hashing a page delays no other request; large rows make it shorter. */
 const PAGE = 500;
 
 /**

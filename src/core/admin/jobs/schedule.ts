@@ -82,15 +82,18 @@ export async function readNextTimes(
   return new Map(rows.map((row) => [row.subject, row.nextAt]));
 }
 
+/** How many schedules a round takes; the next one follows within a second. */
+const MOST_DUE = 100;
+
 /**
- * Enqueues every job that is due, unless it is still queued from the last time. Runs missed while
- * no server was up are caught up with one run.
+ * Enqueues the jobs that are due, unless they are still queued from the last time: so many in a round, in turns of
+ * workspaces. Runs missed while no server was up are caught up with one run.
  */
 export async function enqueueDue(database: Database, clock: Clock): Promise<void> {
   const now = clock.now();
   if (!(await hasDueSchedule(database, now))) return;
   await database.transaction(async (tx) => {
-    const due = await selectDueSchedules(tx, now);
+    const due = await selectDueSchedules(tx, now, MOST_DUE);
     await insertJobs(
       tx,
       due.map(({ nextAt, ...key }) => ({ ...key, id: clock.newId(), runAt: nextAt })),

@@ -226,12 +226,22 @@ export const deleteSchedules = (
     [workspaceId, kind, subjects],
   );
 
-/** The due schedules; locked until the transaction ends. */
-export const selectDueSchedules = (tx: Transaction, now: Date) =>
+/**
+ * Due schedules, locked until the transaction ends: round-robin among workspaces, the oldest of each first. The time is
+ * compared again because another process may have set the next one before the row is locked.
+ */
+export const selectDueSchedules = (tx: Transaction, now: Date, atMost: number) =>
   tx.query<ScheduleRow>(
     `select workspace_id as "workspaceId", kind, subject, cron, time_zone as "timeZone", next_at as "nextAt"
-     from schedules where next_at <= $1 order by next_at limit 100 for update skip locked`,
-    [now],
+     from schedules
+     where next_at <= $1 and (workspace_id, kind, subject) in (
+       select workspace_id, kind, subject from (
+         select workspace_id, kind, subject, next_at,
+           row_number() over (partition by workspace_id order by next_at, kind, subject) as turn
+         from schedules where next_at <= $1) as due
+       order by turn, next_at, workspace_id limit $2)
+     order by workspace_id, kind, subject for update skip locked`,
+    [now, atMost],
   );
 
 /** All schedules, held until the transaction ends. */

@@ -292,6 +292,52 @@ describe("a schedule", () => {
     assert.deepEqual(await jobsOf(name), ["kept"]);
   });
 
+  /** Those of other tests would have their turn. */
+  const forgetAll = () => database.query("delete from schedules");
+
+  test("a workspace with some hundred due schedules does not delay the schedule of another one", async () => {
+    await forgetAll();
+    const [busy, other] = [newKind(), newKind()];
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    const subjects = Array.from({ length: 350 }, (_, index) => `s${index}`);
+    const every = { cron: "* * * * *", timeZone: "UTC" };
+    const schedules = subjects.map((subject) => ({ ...keyOf(busy, subject), ...every }));
+    await database.transaction((tx) => setSchedules(tx, schedules, clock.now()));
+    clock.set("2020-01-01T00:05:00Z");
+    const late = { workspaceId: 2, kind: other, subject: "late", ...every };
+    await database.transaction((tx) => setSchedules(tx, [late], clock.now()));
+    clock.set("2020-01-01T00:06:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(other), ["late"]);
+    assert.equal((await jobsOf(busy)).length, 99);
+    // In the rounds that follow, each of the busy workspace gets its turn.
+    for (let round = 0; round < 3; round++) await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(busy), subjects.sort());
+  });
+
+  test("schedules of many workspaces that are due at once are queued in turns, the oldest of each first", async () => {
+    await forgetAll();
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    const of = (workspaceId: number, minute: number) => ({
+      workspaceId,
+      kind: name,
+      subject: `w${workspaceId} ${minute}`,
+      cron: `${minute} * * * *`,
+      timeZone: "UTC",
+    });
+    const workspaces = Array.from({ length: 60 }, (_, index) => 100 + index);
+    const schedules = workspaces.flatMap((id) => [of(id, 1), of(id, 2), of(id, 3)]);
+    await database.transaction((tx) => setSchedules(tx, schedules, clock.now()));
+    clock.set("2020-01-01T00:30:00Z");
+    await enqueueDue(database, clock);
+    const queued = await jobsOf(name);
+    assert.equal(queued.filter((subject) => subject.endsWith(" 1")).length, 60);
+    assert.equal(queued.filter((subject) => subject.endsWith(" 2")).length, 40);
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), schedules.map(({ subject }) => subject).sort());
+  });
+
   test("a schedule accepts only a five-field cron expression or shorthand that can come due", () => {
     const cases: [text: string, isOne: boolean][] = [
       ["*/15 * * * *", true],

@@ -7,7 +7,13 @@ import type { CampaignWithMessages } from "./declarations.ts";
 import { refuseTwice } from "./manifest-path.ts";
 import type { MessageExtension } from "./message-extension.ts";
 import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
-import { removeCampaignsOf, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
+import {
+  removeCampaignsOf,
+  removeMessagesOf,
+  saveMessages,
+  withinCampaigns,
+  withinMessages,
+} from "./write-campaigns.ts";
 
 /**
  * Makes the declared campaigns or canvases match a manifest, with their messages and extensions.
@@ -32,14 +38,18 @@ export async function applyCampaigns<Part>(
   const { present, wanted } = await compare(tx, workspaceId, extension, kind, entries);
   const todo = difference(present, wanted, (each) => each.id);
   const goneIds = todo.removed.map((each) => each.id);
-  await removeCampaignsOf(tx, workspaceId, extension, kind, goneIds);
   const changedIds = new Set([...todo.created, ...todo.updated].map((each) => each.id));
   const changed = entries.filter((each) => changedIds.has(each.id));
-  await upsertCampaigns(tx, workspaceId, kind, changed, true);
   const before = present.filter((each) => changedIds.has(each.id)).flatMap((each) => each.messages);
   const after = changed.flatMap((each) => each.messages);
-  await saveMessages(tx, workspaceId, after, { declared: true, now, movable: [...changedIds] });
-  await removeMessagesOf(tx, workspaceId, extension, idsMissing(before, after));
+  await withinMessages(tx, workspaceId, async () => {
+    await withinCampaigns(tx, workspaceId, kind, async () => {
+      await removeCampaignsOf(tx, workspaceId, extension, kind, goneIds);
+      await upsertCampaigns(tx, workspaceId, kind, changed, true);
+    });
+    await saveMessages(tx, workspaceId, after, { declared: true, now, movable: [...changedIds] });
+    await removeMessagesOf(tx, workspaceId, extension, idsMissing(before, after));
+  });
   await extension.replace(tx, workspaceId, before, after);
   return describe(kind, workspace.name, todo, (each) => each.name);
 }

@@ -8,7 +8,7 @@ import { readTogether, withRetries } from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
 import { lockCampaign, selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
-import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
+import { type RemovedWithMessages, removeCampaignsOf, withinCampaigns } from "./write-campaigns.ts";
 
 /* Every change is audited, without texts. */
 
@@ -36,7 +36,8 @@ export async function listCampaigns(
  *
  * @param wanted what it becomes; undefined stands for one that does not exist.
  * @param isPatch whether the audit row has what changed, before and after.
- * @throws Problem NOT_FOUND, CONFLICT if a step that would be removed still has messages.
+ * @throws Problem NOT_FOUND, CONFLICT if a step that would be removed still has messages; INVALID_REQUEST if there are too
+ * many campaigns.
  */
 export async function putCampaign(
   { database, clock }: StoringServices,
@@ -54,7 +55,7 @@ export async function putCampaign(
     const known = present.find((each) => each.id === campaignId);
     const campaign = wanted(known);
     // Before the messages are read, because it locks: a message saved meanwhile sees the new steps.
-    await upsertCampaigns(tx, id, kind, [campaign], false);
+    await withinCampaigns(tx, id, kind, () => upsertCampaigns(tx, id, kind, [campaign], false));
     const messages = await selectMessageHeads(tx, id, kind);
     const stranded = messages.find(
       ({ campaignId, stepId }) =>

@@ -7,7 +7,12 @@ import { type Queryable, type Transaction, withRetries } from "../../core/databa
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Message, TranslationMap } from "./campaign.ts";
 import { lockCampaign, type MessageRow, selectMessage, touchMessage } from "./store.ts";
-import { type RemovedWithMessages, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
+import {
+  type RemovedWithMessages,
+  removeMessagesOf,
+  saveMessages,
+  withinMessages,
+} from "./write-campaigns.ts";
 
 export type { MessageRow };
 
@@ -56,7 +61,8 @@ export async function putMessage(
     }
     const known = await selectMessage(tx, id, message.messageId);
     if (patched && !isDeepStrictEqual(known, patched)) return false;
-    await saveMessages(tx, id, [message], { declared: false, now: clock.now(), movable: [] });
+    const options = { declared: false, now: clock.now(), movable: [] };
+    await withinMessages(tx, id, () => saveMessages(tx, id, [message], options));
     if (known && isDeepStrictEqual(withoutLife(known), message)) return true;
     const details = patched
       ? changedMembers(auditedOf(patched), auditedOf(message))

@@ -17,6 +17,24 @@ export const selectCampaigns = (database: Queryable, workspaceId: number, kind: 
     [workspaceId, kind],
   );
 
+/** How many campaigns or canvases a workspace has. */
+export async function countCampaigns(tx: Transaction, workspaceId: number, kind: CampaignKind) {
+  const [row] = await tx.query<{ count: number }>(
+    "select count(*)::int as count from campaigns where workspace_id = $1 and kind = $2",
+    [workspaceId, kind],
+  );
+  return row?.count ?? 0;
+}
+
+/** How many messages a workspace has in campaigns and canvases together. */
+export async function countMessages(tx: Transaction, workspaceId: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    "select count(*)::int as count from messages where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.count ?? 0;
+}
+
 /** Creates or changes campaigns or canvases. A declared one stays declared. */
 export async function upsertCampaigns(
   tx: Transaction,

@@ -1,10 +1,47 @@
+import { refusingGrowth } from "../../core/admin/workspaces/most-entries.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import type { MessageExtension } from "./message-extension.ts";
-import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } from "./store.ts";
+import {
+  countCampaigns,
+  countMessages,
+  deleteCampaigns,
+  deleteMessages,
+  deleteMessagesOf,
+  upsertMessages,
+} from "./store.ts";
 
 /* Steps that manifests and the admin API share. */
+
+/** Campaigns, canvases and messages gather over the years. */
+const MOST_CAMPAIGNS = 5_000;
+const MOST_MESSAGES = 10_000;
+
+/** Runs a change of campaigns or canvases. @throws Problem INVALID_REQUEST if there would be too many. */
+export const withinCampaigns = (
+  tx: Transaction,
+  workspaceId: number,
+  kind: CampaignKind,
+  change: () => Promise<void>,
+): Promise<void> =>
+  refusingGrowth(
+    { noun: kind === "campaign" ? "campaigns" : "canvases", most: MOST_CAMPAIGNS },
+    () => countCampaigns(tx, workspaceId, kind),
+    change,
+  );
+
+/** Runs a change of messages. @throws Problem INVALID_REQUEST if there would be too many. */
+export const withinMessages = (
+  tx: Transaction,
+  workspaceId: number,
+  change: () => Promise<void>,
+): Promise<void> =>
+  refusingGrowth(
+    { noun: "messages", most: MOST_MESSAGES },
+    () => countMessages(tx, workspaceId),
+    change,
+  );
 
 export type RemovedWithMessages = Pick<MessageExtension, "remove">;
 

@@ -5,6 +5,7 @@ import {
   asPatched,
   changeDeclared,
 } from "../../core/admin/workspaces/administer.ts";
+import { refusingGrowth } from "../../core/admin/workspaces/most-entries.ts";
 import type { ConfigChange } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
@@ -18,6 +19,7 @@ import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
 import {
   type CenterSummary,
+  countCenters,
   deleteCenters,
   lockCenter,
   selectCenter,
@@ -180,7 +182,7 @@ async function writeCenter(
   center: DeclaredCenter,
 ): Promise<ConfigChange[]> {
   const row = { ...center, declared: false, revision: clock.newId() };
-  await writeCenters(tx, workspace.id, [row], clock.now());
+  await withinBound(tx, workspace.id, () => writeCenters(tx, workspace.id, [row], clock.now()));
   const { name, title, state } = center;
   const action = present ? "updated" : "created";
   const before = present && { title: present.title, state: present.state };
@@ -188,6 +190,14 @@ async function writeCenter(
     { action, kind: KIND, workspace: workspace.name, name, details: { title, state }, before },
   ];
 }
+
+/** Runs a change of the centers of a workspace. @throws Problem INVALID_REQUEST if there would be too many. */
+export const withinBound = (
+  tx: Transaction,
+  workspaceId: number,
+  change: () => Promise<void>,
+): Promise<void> =>
+  refusingGrowth({ noun: "preference centers" }, () => countCenters(tx, workspaceId), change);
 
 /** @throws Problem CONFLICT if a name is in use. */
 export async function writeCenters(

@@ -8,7 +8,7 @@ import {
 import type { DeclaredCenter } from "./center.ts";
 import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { centerOf, DeclaredCenterForm } from "./declarations.ts";
-import { KIND, writeCenters } from "./manage-centers.ts";
+import { KIND, withinBound, writeCenters } from "./manage-centers.ts";
 import { deleteCenters, selectDeclaredCenters, selectWholeCenters } from "./store.ts";
 
 const FIRST_NAME = "default";
@@ -36,9 +36,11 @@ const preferenceCenters: Resource = {
     const present = await selectDeclaredCenters(tx, workspace.id);
     const todo = difference(present, wanted, (center) => center.id);
     const gone = todo.removed.map((center) => center.id);
-    await deleteCenters(tx, workspace.id, gone);
     const rows = [...todo.created, ...todo.updated].map((center) => rowOf(services, center, true));
-    await writeCenters(tx, workspace.id, rows, services.clock.now());
+    await withinBound(tx, workspace.id, async () => {
+      await deleteCenters(tx, workspace.id, gone);
+      await writeCenters(tx, workspace.id, rows, services.clock.now());
+    });
     return describe(KIND, workspace.name, todo, (center) => center.name, detailsOf);
   },
   async declaration(database, _from, { workspace }) {

@@ -23,6 +23,14 @@ export const selectCenters = (database: Queryable, workspaceId: number) =>
     [workspaceId],
   );
 
+export async function countCenters(database: Queryable, workspaceId: number): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int as count from preference_centers where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.count ?? 0;
+}
+
 export async function selectCenter(database: Queryable, workspaceId: number, id: string) {
   const rows = await database.query<PreferenceCenter & { readonly revision: string }>(
     `select ${ALL_COLUMNS}, revision from preference_centers

@@ -13,7 +13,6 @@ import { bytesOfFilter, readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.t
 import { scopeOf } from "./scope.ts";
 import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from "./store.ts";
 
-const MOST_SEGMENTS = 500;
 /** Of all filters as JSON: some calls read all of them. */
 const MOST_FILTER_BYTES = 8 * 1_048_576;
 
@@ -103,7 +102,7 @@ export const segments = listedResource<Segment, WorkspaceContext>({
  * A filter that stays as it is need not keep to what was added since it was stored: neither to the bounds on its size and work,
  * so that an old manifest applies, nor to what the caller may filter by, who may change its name.
  *
- * @throws Problem if a segment's filter cannot be read, or there are too many or too large ones.
+ * @throws Problem if a segment's filter cannot be read, or they are too large together.
  */
 async function refuseFaults(
   tx: Transaction,
@@ -111,9 +110,6 @@ async function refuseFaults(
   before: readonly SegmentRow[],
 ): Promise<void> {
   const rows: readonly SegmentRow[] = await selectSegments(tx, context.workspace.id);
-  if (rows.length > MOST_SEGMENTS) {
-    throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_SEGMENTS} segments.`);
-  }
   const bytes = sumOfBytes(rows);
   // A workspace that had more before may change everything that makes it no larger.
   if (bytes > MOST_FILTER_BYTES && bytes > sumOfBytes(before)) {

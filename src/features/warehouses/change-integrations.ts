@@ -1,12 +1,14 @@
 import { withdraw } from "../../core/admin/jobs/queue.ts";
 import { removeSchedules, setSchedules } from "../../core/admin/jobs/schedule.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { refuseGrowth } from "../../core/admin/workspaces/most-entries.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { isDuplicate, type Transaction } from "../../core/database/database.ts";
 import { type Integration, SYNC_JOB } from "./integration.ts";
 import { placeOf } from "./sources/kinds.ts";
 import {
   abandonRuns,
+  countIntegrations,
   deleteIntegrations,
   forget,
   selectIntegrationsById,
@@ -26,7 +28,7 @@ export interface Where {
  * integration also removes its history.
  *
  * @param isDeclared whether a manifest makes the change.
- * @throws Problem CONFLICT if another integration has the name.
+ * @throws Problem CONFLICT if another integration has the name; INVALID_REQUEST if there would be too many.
  */
 export async function changeIntegrations(
   tx: Transaction,
@@ -40,6 +42,9 @@ export async function changeIntegrations(
   await removeSchedules(tx, workspaceId, SYNC_JOB, [...removed, ...savedIds]);
   await remove(tx, where, removed);
   const present = await selectIntegrationsById(tx, workspaceId, savedIds);
+  const kept = await countIntegrations(tx, workspaceId);
+  const created = saved.length - present.length;
+  refuseGrowth({ noun: "integrations" }, kept + removed.length, kept + created);
   await startAfresh(tx, where, movedAmong(saved, present));
   await save(tx, where, saved, isDeclared);
 }

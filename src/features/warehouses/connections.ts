@@ -3,6 +3,7 @@ import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
 import { Unopenable } from "../../core/admin/secrets/seal.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
+import { refuseGrowth } from "../../core/admin/workspaces/most-entries.ts";
 import {
   type ConfigChange,
   describe,
@@ -144,6 +145,8 @@ async function save(
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
+const BOUNDED = { owner: "company", noun: "connections" } as const;
+
 export const connections: Resource<CompanyContext> = {
   key: "connections",
   about:
@@ -183,6 +186,8 @@ export const connections: Resource<CompanyContext> = {
     const present = all.map((each) => openForComparison(services.sealing, id, each));
     const before = present.filter((each, index) => all[index]?.declared || isNamed(entries, each));
     const todo = difference(before, entries, nameOf);
+    const kept = all.length - before.length;
+    refuseGrowth(BOUNDED, all.length, kept + entries.length);
     await deleteConnections(tx, id, todo.removed.map(nameOf));
     // Those that were created one by one belong to the manifest from now on, though nothing else changes.
     const created = new Set(all.filter((each) => !each.declared).map(nameOf));
@@ -234,6 +239,7 @@ export const connections: Resource<CompanyContext> = {
     const known = all.find(({ name }) => name === wanted.name);
     const before = known ? [openForComparison(services.sealing, id, known)] : [];
     const todo = difference<Connection>(before, [wanted], nameOf);
+    refuseGrowth(BOUNDED, all.length, all.length + todo.created.length);
     const changed = [...todo.created, ...todo.updated];
     await save(tx, services, context, changed, () => known?.declared ?? false);
     return describe("connection", "", todo, nameOf, detailsOf);

@@ -27,6 +27,14 @@ export async function selectIntegrationsById(
   );
 }
 
+export async function countIntegrations(tx: Transaction, workspaceId: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    "select count(*)::int as count from integrations where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.count ?? 0;
+}
+
 /** @param isDeclared by a manifest; an integration that a manifest declared stays declared. */
 export async function upsertIntegrations(
   tx: Transaction,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { saveHasWebhooks } from "../../core/admin/workspaces/find-workspace.ts";
+import { refuseGrowth } from "../../core/admin/workspaces/most-entries.ts";
 import { type Clock, later } from "../../core/base/clock.ts";
-import { Problem } from "../../core/base/problem.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
 import { selectHeads } from "../../core/people/changes/store.ts";
@@ -82,9 +82,7 @@ const plainOf = (
 async function begin(tx: Transaction, workspaceId: number, webhookId: string): Promise<void> {
   await saveHasWebhooks(tx, workspaceId, true);
   const { length } = await selectWebhooks(tx, workspaceId);
-  if (length > MOST_WEBHOOKS) {
-    throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_WEBHOOKS} webhooks.`);
-  }
+  refuseGrowth({ noun: "webhooks", most: MOST_WEBHOOKS }, length - 1, length);
   const places = await endOfFeed(tx, workspaceId);
   await insertPositions(
     tx,

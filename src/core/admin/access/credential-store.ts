@@ -90,6 +90,19 @@ export const selectCredentials = <Grant>(
     [ownerId],
   );
 
+/** How many an owner has, including revoked ones. */
+export async function countCredentials<Grant>(
+  database: Queryable,
+  table: CredentialTable<Grant>,
+  ownerId: OwnerId,
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from ${table.name} where ${table.owner} = $1`,
+    [ownerId],
+  );
+  return row?.count ?? 0;
+}
+
 /** A new credential: with `secrets` if a manifest declares it, otherwise null. */
 export interface NewRow<Grant> {
   readonly id: string;

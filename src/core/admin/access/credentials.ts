@@ -4,10 +4,12 @@ import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
+import { refusingGrowth } from "../workspaces/most-entries.ts";
 import type { Entry } from "../workspaces/resource.ts";
 import {
   type CredentialRow,
   type CredentialTable,
+  countCredentials,
   type DeclaredCredential,
   deleteCredentials,
   insertCredentials,
@@ -74,7 +76,8 @@ export interface CredentialTarget {
  * Creates, changes and removes declared credentials. If its declared secrets did not change, a credential
  * keeps its present secrets: a rotation or revocation since then remains in effect.
  *
- * @throws Problem CONFLICT if a name or a secret is in use, or the secret was revoked.
+ * @throws Problem CONFLICT if a name or a secret is in use, or the secret was revoked; INVALID_REQUEST if there would be
+ * too many.
  */
 export async function replaceDeclared<Grant>(
   tx: Transaction,
@@ -98,10 +101,12 @@ export async function replaceDeclared<Grant>(
   const reopened = updated.filter((each) => each.isReopened);
 
   // Credentials before their secrets: the same lock order as changing a single one.
-  await deleteCredentials(tx, table, ownerId, removed);
-  await updateDeclared(tx, table, ownerId, updated);
-  await deleteLiveSecrets(tx, [...removed, ...reopened.map((each) => each.id)], now);
-  const made = await insertCredentials(tx, table, ownerId, created, now);
+  const made = await withinBound(tx, kind, ownerId, async () => {
+    await deleteCredentials(tx, table, ownerId, removed);
+    await updateDeclared(tx, table, ownerId, updated);
+    await deleteLiveSecrets(tx, [...removed, ...reopened.map((each) => each.id)], now);
+    return insertCredentials(tx, table, ownerId, created, now);
+  });
   const refused = created.find((each) => !made.includes(each.id));
   if (refused) throw nameTaken(kind, refused.name);
   await keepSecrets(tx, kind, now, [...created, ...reopened]);
@@ -133,6 +138,23 @@ async function keepSecrets<Grant>(
     `The ${noun} '${name}' has a secret that is already in use or was revoked.`,
   );
 }
+
+/**
+ * Runs a change of the credentials of an owner. Revoked ones count: they are listed for good. A new one may take the
+ * name, and the place, of a revoked one.
+ *
+ * @throws Problem INVALID_REQUEST if there would be too many.
+ */
+export const withinBound = <Grant, Result>(
+  tx: Transaction,
+  { table, noun }: CredentialKind<Grant>,
+  ownerId: OwnerId,
+  change: () => Promise<Result>,
+): Promise<Result> => {
+  const owner = table.owner === "workspace_id" ? "workspace" : "company";
+  const list = { owner, noun: `${noun}s, including revoked ones` } as const;
+  return refusingGrowth(list, () => countCredentials(tx, table, ownerId), change);
+};
 
 /** The refusal of a new credential whose name is in use. */
 export const nameTaken = <Grant>(kind: CredentialKind<Grant>, name: string) =>

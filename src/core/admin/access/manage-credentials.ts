@@ -18,7 +18,12 @@ import {
   updateGrant,
 } from "./credential-store.ts";
 import * as credentials from "./credentials.ts";
-import { type CredentialKind, type CredentialTarget, nameTaken } from "./credentials.ts";
+import {
+  type CredentialKind,
+  type CredentialTarget,
+  nameTaken,
+  withinBound,
+} from "./credentials.ts";
 import type { LastUsed } from "./last-used.ts";
 import { insertSecrets, retireSecrets } from "./secret-store.ts";
 
@@ -46,7 +51,7 @@ export async function listCredentials<Grant, Where extends Context>(
  * name, whose secrets remain refused.
  *
  * @returns the secret, which cannot be read again.
- * @throws Problem CONFLICT if the name is in use.
+ * @throws Problem CONFLICT if the name is in use; INVALID_REQUEST if there are too many.
  */
 export function createCredential<Grant, Where extends Context>(
   services: CredentialServices,
@@ -59,9 +64,11 @@ export function createCredential<Grant, Where extends Context>(
     const { table } = kind;
     const known = await lockCredential(tx, table, ownerId, name);
     if (known && !known.revokedAt) throw nameTaken(kind, name);
-    if (known) await deleteCredentials(tx, table, ownerId, [known.id]);
     const row = { id: newId(), name, grant, secrets: null };
-    const made = await insertCredentials(tx, table, ownerId, [row], now);
+    const made = await withinBound(tx, kind, ownerId, async () => {
+      if (known) await deleteCredentials(tx, table, ownerId, [known.id]);
+      return insertCredentials(tx, table, ownerId, [row], now);
+    });
     if (made.length === 0) throw nameTaken(kind, name);
     const secret = await addSecret(tx, kind.prefix, row.id, now);
     await record({ action: "created", name, details: kind.membersOf(grant) });

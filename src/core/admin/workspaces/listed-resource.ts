@@ -3,6 +3,7 @@ import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { refuseDuplicates } from "./manifest.ts";
+import { nounOf, refuseGrowth } from "./most-entries.ts";
 import {
   type ConfigChange,
   describe,
@@ -32,6 +33,8 @@ export interface Listed<Item extends Entry, Where extends Context> {
   /** The name of one entry in the audit log, such as `subscription_group`. */
   readonly kind: string;
   readonly permissions: ResourcePermissions;
+  /** How many entries there may be; by default `MOST_ENTRIES`. */
+  readonly most?: number;
   nameOf(item: Item): string;
   /** Fills in members that a declaration omits; `known` is the present entry of this identity. */
   complete?(entry: Entry, known: Item | undefined, services: ResourceServices): Item;
@@ -70,6 +73,12 @@ export function listedResource<Item extends Entry, Where extends Context>(
     return listed.complete?.(entry, known, services) ?? (entry as Item);
   };
 
+  const refuseTooMany = (context: Where, before: number, after: number): void => {
+    const owner = "workspace" in context ? "workspace" : "company";
+    const { most } = listed;
+    refuseGrowth({ owner, noun: nounOf(key), ...(most && { most }) }, before, after);
+  };
+
   const changesOf = (context: Where, done: Parameters<typeof describe<Item>>[2]): ConfigChange[] =>
     describe(kind, workspaceNameOf(context), done, nameOf, (item) => item);
 
@@ -87,6 +96,8 @@ export function listedResource<Item extends Entry, Where extends Context>(
       const diff = difference(present, wanted, idOf);
       const kept = all.filter((item) => !item.declared);
       refuseTaken(listed, wanted, kept, idOf);
+      const ids = new Set([...kept, ...wanted].map(idOf));
+      refuseTooMany(context, all.length, ids.size);
       await listed.remove(tx, context, diff.removed);
       const changed = [...diff.created, ...diff.updated];
       await listed.save(tx, context, withFlag(changed, true), services);
@@ -101,6 +112,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
       const present = all.filter((item) => idOf(item) === idOf(wanted));
       refuseTaken(listed, [wanted], all, idOf);
       const diff = difference(present.map(withoutFlag<Item>), [wanted], idOf);
+      refuseTooMany(context, all.length, all.length + diff.created.length);
       const declared = present.some((item) => item.declared);
       const changed = withFlag([...diff.created, ...diff.updated], declared);
       await listed.save(tx, context, changed, services);

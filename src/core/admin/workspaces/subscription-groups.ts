@@ -7,6 +7,12 @@ import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./
 
 export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "./store.ts";
 
+/**
+ * Pages show thousands, 100 at a time. Their ids are read with the workspace: 6,000 take 26 ms on the embedded engine, 500
+ * take 6 ms.
+ */
+const MOST_GROUPS = 6_000;
+
 /** Removing a group keeps the states that users chose. */
 export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({
   key: "subscription_groups",
@@ -27,6 +33,7 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
   identity: "id",
   kind: "subscription_group",
   permissions: { read: "basic_access", write: "manage_subscription_groups" },
+  most: MOST_GROUPS,
   nameOf: (group) => group.name,
   select: (database, { workspace }) => selectGroups(database, workspace.id),
   save: (tx, { workspace }, entries) => upsertGroups(tx, workspace.id, entries),

@@ -83,7 +83,7 @@ const MOST_BYTES = 4 * 1_048_576;
 
 /**
  * Reads the first of these entries, in their order: as many as have 4 MB together, and at least one. Measures them one by
- * one, so that no more is read than fits.
+ * one, so that no more is read than fits. `offset 0` keeps each a lookup by key: a join may scan the table.
  */
 async function selectFitting<Row>(database: Queryable, ids: readonly string[]): Promise<Row[]> {
   if (ids.length === 0) return [];
@@ -95,7 +95,8 @@ async function selectFitting<Row>(database: Queryable, ids: readonly string[]): 
          select entry_id, octet_length(entry::text) as size from audit_entries as entry
          where entry_id = ($1::uuid[])[place + 1] offset 0) as next
        where bytes < ${MOST_BYTES})
-     select ${COLUMNS} from fitting join audit_entries on entry_id = fitting.id
+     select entry.* from fitting cross join lateral (
+       select ${COLUMNS} from audit_entries where entry_id = fitting.id offset 0) as entry
      where place = 1 or bytes <= ${MOST_BYTES} order by place`,
     [ids],
   );
@@ -171,12 +172,13 @@ export async function selectLabels(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ name: string; label: string }>(
-    `select distinct on (name) name, label from (
+    // Materialized: otherwise the order of the sum makes the engine walk the whole table.
+    `with named as materialized (
+       select entry_id, name, details from audit_entries where name = any($1::text[])
+     )
+     select distinct on (name) name, label from (
        select name, entry_id, case when bytes <= ${MOST_SEARCHED_BYTES} then left(${LABEL}, 1000) end as label from (
-         select name, entry_id, details, ${SEARCHED_BYTES} as bytes from (
-           select name, entry_id, details from audit_entries
-           where name = any($1::text[]) order by entry_id desc limit ${MOST_SEARCHED}
-         ) as latest
+         select name, entry_id, details, ${SEARCHED_BYTES} as bytes from named
        ) as measured
      ) as labelled where label is not null order by name, entry_id desc`,
     [ids],

@@ -104,10 +104,12 @@ function callsOf(changes: readonly StateChange[]) {
   return { calls: [...placeOf.keys()], places };
 }
 
+/** @param mayExist whether entries that are there already are left as they are. */
 export async function insertEmailStateChanges(
   tx: Transaction,
   workspaceId: number,
   changes: readonly EmailStateChange[],
+  { mayExist = false }: { readonly mayExist?: boolean } = {},
 ): Promise<void> {
   if (changes.length === 0) return;
   const emails = changes.map((change) => change.email);
@@ -120,7 +122,8 @@ export async function insertEmailStateChanges(
        $7::text[], $8::text[], $9::smallint[], $11::text[])
        as new (email, id, state, changed_at, call, key_name, request_id, bucket, spelling)
        using (bucket)
-     where bucket = any($10::smallint[])`,
+     where bucket = any($10::smallint[])
+     ${mayExist ? "on conflict do nothing" : ""}`,
     [
       workspaceId,
       emails,

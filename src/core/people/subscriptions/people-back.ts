@@ -102,7 +102,9 @@ export async function returnSubscriptions(
   }));
   await insertDatedGroupStates(tx, workspaceId, back);
   const emailStates = await returnEmailState(tx, workspaceId, returning);
-  await insertEmailStateChanges(tx, workspaceId, returning.emailHistory.map(revived));
+  // Each user who had the address may bring its history: the first who returns does.
+  const history = returning.emailHistory.map(revived);
+  await insertEmailStateChanges(tx, workspaceId, history, { mayExist: true });
   await insertJoined(tx, workspaceId, returning.joined);
   return {
     groupStates: [

@@ -42,10 +42,18 @@ export async function readPresent(
     for (const row of rows) purchaseDates.set(purchaseKey(row), row);
   }
   const entries = new Set(record.kept.groupEntries.map(({ id }) => id));
-  const groupIds = record.kept.groupEntries.map(({ groupId }) => groupId);
+  const taken = record.kept.groups;
+  const groupIds = [
+    ...new Set([...taken, ...record.kept.groupEntries.map(({ groupId }) => groupId)]),
+  ];
   const ignored = chain.laterEntries().filter((id) => !entries.has(id));
   const newest = await selectNewestEntries(database, workspaceId, kept.id, groupIds, ignored);
-  const untouched = newest.filter(({ id }) => entries.has(id)).map(({ groupId }) => groupId);
+  const newestIn = new Map(newest.map(({ groupId, id }) => [groupId, id]));
+  const untouched = groupIds.filter((groupId) => {
+    const newestId = newestIn.get(groupId);
+    // Merges of one request share their entries, or have none where the kept user was merged too.
+    return newestId === undefined ? taken.includes(groupId) : entries.has(newestId);
+  });
   return {
     fields: kept,
     updatedAtMicros: kept.updatedAtMicros,

@@ -9,7 +9,14 @@ import { selectRecords, updateRecords } from "../../core/people/identity/merge-r
 import { saveGraph } from "../../core/people/identity/save-graph.ts";
 import { type MergeEntry, selectLaterMerges } from "../../core/people/identity/store.ts";
 import { emailValue, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
-import { lockProfiles, selectProfiles } from "../../core/people/profiles/store.ts";
+import {
+  deleteIdentifiers,
+  type FoundIdentifier,
+  lockProfiles,
+  type ProfileFields,
+  type ProfileRow,
+  selectProfiles,
+} from "../../core/people/profiles/store.ts";
 import { writePeople } from "../../core/people/profiles/write-people.ts";
 import type { Name } from "../../core/people/profiles/written.ts";
 import { type Chain, startChain } from "./chain.ts";
@@ -61,15 +68,12 @@ export async function undoMerge(
     let result: Undone | undefined;
     await write(async (tx, isLocked) => {
       const now = clock.now();
-      const { takesIds } = await lockAll(
-        tx,
-        workspace.id,
-        { merge, identifiers },
-        { isLocked, now },
-      );
+      const found = { merge, identifiers };
+      const { takesIds } = await lockAll(tx, workspace.id, found, { isLocked, now });
       const { separation, chain } = await computeSeparation(tx, workspace.id, merge, (changed) =>
         updateRecords(tx, workspace.id, merge.kept.id, changed),
       );
+      await deleteIdentifiers(tx, workspace.id, addressesLost(merge.kept, separation.fields));
       const written = await restore(tx, services, context, { merge, separation, chain, now });
       result = undone(merge, separation);
       const { mergedProfileId, profileId } = merge.entry;
@@ -98,16 +102,9 @@ const namesOf = ({ profileId, mergedProfileId }: MergeEntry): PersonIdentifier[]
 function lockAll(
   tx: Transaction,
   workspaceId: number,
-  { merge: { kept, record }, identifiers }: Found,
+  { merge: { kept }, identifiers }: Found,
   how: { readonly isLocked: boolean; readonly now: Date },
 ) {
-  const { fields } = record.merged;
-  const addresses = (["email", "phone"] as const).flatMap((kind) => {
-    const value = fields[kind];
-    const goesBack = record.kept.taken.includes(kind) && value !== null && kept[kind] === value;
-    if (!goesBack) return [];
-    return [{ kind, value: kind === "email" ? emailValue(value) : value, profileId: kept.id }];
-  });
   return saveGraph(
     tx,
     workspaceId,
@@ -117,7 +114,7 @@ function lockAll(
       touched: [kept],
       removedIds: [],
       addedIdentifiers: identifiers.added,
-      removedIdentifiers: [...identifiers.removed, ...addresses],
+      removedIdentifiers: identifiers.removed,
       redirected: identifiers.redirected,
       forgottenIds: identifiers.forgottenIds,
       orphanIds: [],
@@ -126,6 +123,14 @@ function lockAll(
     how,
   );
 }
+
+/** The address and the number that the kept user loses with the fields. Their profile is locked. */
+const addressesLost = (kept: ProfileRow, after: ProfileFields): FoundIdentifier[] =>
+  (["email", "phone"] as const).flatMap((kind) => {
+    const value = kept[kind];
+    if (value === null || after[kind] === value) return [];
+    return [{ kind, value: kind === "email" ? emailValue(value) : value, profileId: kept.id }];
+  });
 
 /** How many records of later merges are read at a time. */
 const PAGE = 100;

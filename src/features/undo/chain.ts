@@ -13,6 +13,7 @@ import type {
   MergeRecord,
   RecordedUser,
 } from "../../core/people/identity/merge-record.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { startSummaries } from "./summaries.ts";
 
 /*
@@ -48,6 +49,9 @@ export function startChain(record: MergeRecord) {
   const isPartial = extent === "tokens_and_messages";
   const retaken = new Set<Place>();
   const laterEntries = new Set<string>();
+  const address = addressOf(record);
+  const emailHistory = new Map(merged.emailHistory.map((entry) => [entry.id, entry]));
+  const joined = new Map(merged.joined.map((each) => [each.spelling, each]));
   const standard = new Map(
     Object.entries(kept.standard).map(([name, [before, after]]) => [name, follow(after, before)]),
   );
@@ -82,6 +86,10 @@ export function startChain(record: MergeRecord) {
     }
     for (const id of later.kept.groups) if (kept.groups.includes(id)) retaken.add(`group ${id}`);
     for (const { id } of later.kept.groupEntries) laterEntries.add(id);
+    if (address !== null && addressOf(later) === address) {
+      for (const entry of later.merged.emailHistory) emailHistory.set(entry.id, entry);
+      for (const each of later.merged.joined) joined.set(each.spelling, each);
+    }
     const before: KeptBefore = {
       ...later.kept,
       standard: passStandard(later),
@@ -150,6 +158,11 @@ export function startChain(record: MergeRecord) {
     summaries,
     /** The entries that later merges added to the history of groups. */
     laterEntries: (): string[] => [...laterEntries],
+    /** What the returning user's address brings back: it may have gone with a later user who had the address too. */
+    ofAddress: (): Pick<RecordedUser, "emailHistory" | "joined"> => ({
+      emailHistory: [...emailHistory.values()],
+      joined: [...joined.values()],
+    }),
     isShared: (entryId: string): boolean => laterEntries.has(entryId),
     isRetaken: (place: Place): boolean => retaken.has(place),
     standard: (name: string, now: Json): Json => {
@@ -178,6 +191,9 @@ export function startChain(record: MergeRecord) {
       now?.setAt === email.has?.setAt,
   };
 }
+
+const addressOf = ({ merged: { fields } }: MergeRecord): string | null =>
+  fields.email === null ? null : emailValue(fields.email);
 
 /** What a merge added to the kept user's; a user whose data was left behind brought nothing. */
 const broughtBy = ({ extent, merged }: MergeRecord): Pick<RecordedUser, "apps" | "interactions"> =>

@@ -4,7 +4,8 @@
  * What a call names are users by place (0, 1, …), each by its own identifier, so that the same calls can be sent to a second
  * workspace in which nobody was merged.
  */
-import { ALERTS, NEWSLETTER, type TestWorkspace, WEB_APP } from "../harness.ts";
+import assert from "node:assert/strict";
+import { ALERTS, NEWSLETTER, type TestServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 
 /** From 0 to below a number, the same for the same seed (Mulberry32). */
 export function randomOf(seed: number) {
@@ -171,6 +172,32 @@ export function beginning(random: Random, prefix: string, users: readonly Histor
   return calls;
 }
 
+/** Users who share addresses, numbers and groups, some of which have a history. */
+export function sharing(random: Random, users: readonly HistoryUser[]): Call[] {
+  const attributes = (place: number) =>
+    users.map((user) => ({
+      ...nameOf(user),
+      here: place,
+      ...(place === 0 && {
+        email: random.oneOf("One@example.com", "two@example.com", null),
+        phone: random.oneOf("+14155552671", null),
+      }),
+      ...(random.chance(40) && { email_subscribe: random.oneOf("opted_in", "unsubscribed") }),
+      ...(random.chance(40) && {
+        subscription_groups: [
+          {
+            subscription_group_id: random.oneOf(NEWSLETTER, ALERTS),
+            subscription_state: random.oneOf("subscribed", "unsubscribed"),
+          },
+        ],
+      }),
+    }));
+  return [0, 1].map((place) => ({
+    path: "/users/track",
+    body: { attributes: attributes(place) },
+  }));
+}
+
 /**
  * What a user does after a merge, by a name of its own. No value is one that a merge can have brought: a field that has the
  * value that was taken goes back, whoever wrote it last.
@@ -212,4 +239,27 @@ export async function send(
     : await workspace.call("POST", path, body);
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   return answer.body;
+}
+
+/** Asserts that every address and number in a profile identifies it, and that no other does. */
+export async function consistentIdentifiers(
+  { database }: Pick<TestServer, "database">,
+  { name }: Pick<TestWorkspace, "name">,
+  told: string,
+): Promise<void> {
+  const wrong = await database.query(
+    `with own as (
+       select profile_id, lower(email) as value, 'email' as kind from profiles join workspaces using (workspace_id)
+         where name = $1 and email is not null
+       union all select profile_id, phone, 'phone' from profiles join workspaces using (workspace_id)
+         where name = $1 and phone is not null
+     ), named as (
+       select profile_id, value, kind::text from identifiers join workspaces using (workspace_id)
+         where name = $1 and kind in ('email', 'phone')
+     )
+     (select 'no identifier' as what, o.* from (table own except table named) o)
+     union all (select 'no field', n.* from (table named except table own) n)`,
+    [name],
+  );
+  assert.deepEqual(wrong, [], told);
 }

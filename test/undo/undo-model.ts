@@ -12,6 +12,7 @@ import { mergesOf, rowsOf, undo } from "./undo-calls.ts";
 import {
   afterwards,
   beginning,
+  consistentIdentifiers,
   type HistoryUser,
   identifierOf,
   makeUsers,
@@ -19,6 +20,7 @@ import {
   type Random,
   randomOf,
   send,
+  sharing,
 } from "./undo-histories.ts";
 
 type Server = Pick<TestServer, "admin" | "database" | "workspace">;
@@ -89,6 +91,7 @@ async function undoAll(
       continue;
     }
     assert.equal(status, 200, `${told}: ${JSON.stringify(body)}`);
+    await consistentIdentifiers(server, workspace, told);
     left.splice(left.indexOf(one), 1);
   }
 }
@@ -122,6 +125,49 @@ export async function checkAtOnce(server: Server, seed: number): Promise<void> {
   }
   await undoAll(server, workspace, random, merges, told);
   assert.deepEqual(await rowsOf(server, workspace), before, told);
+}
+
+/**
+ * The same with several merges in a request, of users who share addresses, numbers and groups. In some histories an address
+ * that was taken is removed, and may be taken again.
+ */
+export async function checkTogether(server: Server, seed: number): Promise<void> {
+  const random = randomOf(seed);
+  const told = `seed ${seed}`;
+  const workspace = await server.workspace();
+  const users = makeUsers(random, `t${seed}`, 5).map(
+    (user): HistoryUser => ({ ...user, externalId: `t${seed}-${user.place}` }),
+  );
+  for (const call of sharing(random, users)) await send(server, workspace, call);
+  const before = await rowsOf(server, workspace);
+  const merges: Joined[] = [];
+  let present: readonly HistoryUser[] = users;
+  let isWritten = false;
+  for (let request = 0; request < 2; request++) {
+    const pairs: Omit<Joined, "id">[] = [];
+    for (let each = 0; each < 1 + random.below(3) && present.length > 1; each++) {
+      const merged = random.oneOf(...present);
+      present = present.filter((user) => user !== merged);
+      pairs.push({ merged, kept: random.oneOf(...present) });
+    }
+    const merge_updates = pairs.map(({ merged, kept }) => ({
+      identifier_to_merge: identifierOf(merged),
+      identifier_to_keep: identifierOf(kept),
+    }));
+    await send(server, workspace, { path: "/users/merge", body: { merge_updates } });
+    const listed = await mergesOf(server, workspace);
+    for (const pair of pairs) {
+      const found = listed.find(({ merged }) => merged.external_id === pair.merged.externalId);
+      assert.ok(found, told);
+      merges.push({ ...pair, id: found.id });
+    }
+    if (random.chance(50)) continue;
+    isWritten = true;
+    const cleared = { ...nameOf(random.oneOf(...present)), email: null, phone: null };
+    await send(server, workspace, { path: "/users/track", body: { attributes: [cleared] } });
+  }
+  await undoAll(server, workspace, random, merges, told);
+  if (!isWritten) assert.deepEqual(await rowsOf(server, workspace), before, told);
 }
 
 /** The same with writes in between, beside a workspace without merges. */

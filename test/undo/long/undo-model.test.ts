@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { ENGINE, startServer } from "../../harness.ts";
 import { sized } from "../../sizes.ts";
-import { checkAtOnce, checkTheRule } from "../undo-model.ts";
+import { checkAtOnce, checkTheRule, checkTogether } from "../undo-model.ts";
 
 const server = await startServer();
 
@@ -18,6 +18,10 @@ const seeds = [...Array.from({ length: HISTORIES }, (_, index) => FIRST + index)
 
 test("the undo of random merges, right away and in any order, gives back every row about the users", async () => {
   for (const seed of seeds) await checkAtOnce(server, seed);
+});
+
+test("the undo of several merges of one request, of users who share addresses and groups, gives back every row about them", async () => {
+  for (const seed of seeds) await checkTogether(server, seed);
 });
 
 test("after random writes between merges and their undo, users are as if nobody had been merged", async () => {

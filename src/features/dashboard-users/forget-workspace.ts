@@ -1,6 +1,6 @@
 import type { Transaction } from "../../core/database/database.ts";
 import type { Permissions, SearchableForm } from "./dashboard-user.ts";
-import { selectUsersOfWorkspace, updateAttributes } from "./store.ts";
+import { lockUsers, selectUsersOfWorkspace, updateAttributes } from "./store.ts";
 
 const USERS_AT_ONCE = 500;
 
@@ -18,14 +18,17 @@ export async function withdrawPermissions(
   searchable: SearchableForm,
 ): Promise<void> {
   for (let after: string | undefined; ; ) {
-    const users = await selectUsersOfWorkspace(tx, workspaceName, after, USERS_AT_ONCE);
+    const named = await selectUsersOfWorkspace(tx, workspaceName, after, USERS_AT_ONCE);
+    const ids = named.map(({ id }) => id);
+    // Locked and read again: another transaction may have changed them since.
+    const users = ids.length > 0 ? await lockUsers(tx, ids) : [];
     const changed = users.map(({ id, attributes: before, createdAt }) => {
       const permissions = withoutWorkspace(before.permissions, workspaceName);
       const attributes = { ...before, permissions };
       return { id, attributes, searchable: searchable(id, attributes, createdAt, now) };
     });
     if (changed.length > 0) await updateAttributes(tx, changed, now);
-    if (users.length < USERS_AT_ONCE) return;
-    after = users.at(-1)?.id;
+    if (ids.length < USERS_AT_ONCE) return;
+    after = ids.at(-1);
   }
 }

@@ -121,8 +121,8 @@ export async function deleteUser(
 }
 
 /**
- * Users whose permissions name a workspace, in the order of their ids; pass the last id for the
- * next page.
+ * Ids of users whose permissions name a workspace, in their order; pass the last one for the next
+ * page.
  */
 export const selectUsersOfWorkspace = (
   database: Queryable,
@@ -130,8 +130,8 @@ export const selectUsersOfWorkspace = (
   after: string | undefined,
   limit: number,
 ) =>
-  database.query<User>(
-    `select ${USER_COLUMNS} from dashboard_users
+  database.query<Pick<User, "id">>(
+    `select user_id as id from dashboard_users
      where attributes::jsonb @> $1::text::jsonb and ($2::uuid is null or user_id > $2)
      order by user_id limit $3`,
     [
@@ -141,7 +141,15 @@ export const selectUsersOfWorkspace = (
     ],
   );
 
-/** The new states of users; their last change stays attributed. */
+/** Users as they are, locked until the transaction ends. */
+export const lockUsers = (tx: Transaction, ids: readonly string[]) =>
+  tx.query<User>(
+    `update dashboard_users set updated_at = updated_at where user_id = any($1::uuid[])
+     returning ${USER_COLUMNS}`,
+    [ids],
+  );
+
+/** The new states of locked users; their last change stays attributed. */
 export const updateAttributes = (
   tx: Transaction,
   users: readonly {

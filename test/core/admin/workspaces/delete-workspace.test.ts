@@ -135,6 +135,43 @@ describe("the deletion of a workspace", () => {
     }
   });
 
+  test("a change of a dashboard user that commits while a workspace is deleted stays", {
+    skip: ENGINE === "embedded" ? "An embedded database runs one transaction at a time." : false,
+  }, async () => {
+    const workspace = await server.workspace();
+    const appGroup = [{ appGroupName: workspace.name, appGroupPermissions: ["basic_access"] }];
+    const { body } = await server.admin("POST", "/admin/v1/dashboard-users", {
+      user_name: "grace@example.com",
+      given_name: "Grace",
+      family_name: "Hopper",
+      department: "engineering",
+      permissions: { companyPermissions: ["admin"], appGroup },
+    });
+    let deletion: Promise<{ status: number }> | undefined;
+    await server.database.transaction(async (tx) => {
+      await tx.query(
+        `update dashboard_users set attributes = (jsonb_set(attributes::jsonb, '{permissions,companyPermissions}', '[]'))::json
+         where user_id = $1`,
+        [body.person.id],
+      );
+      deletion = remove(workspace.name);
+      await until(async () => {
+        const rows = await server.database.query(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return rows.length > 0;
+      });
+    });
+    assert.equal((await deletion)?.status, 200);
+    const after = await server.admin("GET", `/admin/v1/dashboard-users/${body.person.id}`);
+    assert.deepEqual(
+      after.body.person?.permissions.companyPermissions,
+      [],
+      JSON.stringify(after.body),
+    );
+    assert.ok(!JSON.stringify(after.body).includes(workspace.name));
+  });
+
   test("what other requests write while a workspace is deleted is removed by the sweep, and none of them fails", async () => {
     const workspace = await server.workspace();
     const id = await idOf(workspace);

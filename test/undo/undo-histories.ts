@@ -261,5 +261,5 @@ export async function consistentIdentifiers(
      union all (select 'no field', n.* from (table named except table own) n)`,
     [name],
   );
-  assert.deepEqual(wrong, [], told);
+  assert.deepEqual([...wrong], [], told);
 }

@@ -49,6 +49,34 @@ async function withAddresses(users: Readonly<Record<string, string | null>>) {
   return { workspace, before: await rowsOf(server, workspace) };
 }
 
+test("the merges of a user are found by every spelling of an address that the merged user had", async () => {
+  const workspace = await server.workspace();
+  const names = { eve: "K@MÜNCHEN.example", eva: "νΙΚΟΣ@example.com", ann: "Ann@example.com" };
+  for (const [name, email] of Object.entries(names)) {
+    await workspace.track({
+      attributes: [
+        { ...id(name), email },
+        { ...id(`of-${name}`), email: `of-${name}@example.com` },
+      ],
+    });
+    await together(workspace, [name, `of-${name}`]);
+  }
+  for (const [name, spellings] of Object.entries({
+    eve: ["k@münchen.example", "k@xn--mnchen-3ya.example", "k@MU\u0308NCHEN.example"],
+    eva: ["νικος@example.com", "ΝΙΚΟΣ@EXAMPLE.com"],
+    ann: ["ann@example.com", "ANN@example.com"],
+  })) {
+    for (const user of spellings) {
+      const found = await mergesOf(server, workspace, { user });
+      assert.deepEqual(
+        found.map(({ merged }) => merged.external_id),
+        [name],
+        user,
+      );
+    }
+  }
+});
+
 suite("the history of an address that several merges took away", () => {
   test("is back after the undo of a chain of merges in one request", async () => {
     const { workspace, before } = await withAddresses({ a: X, b: null, c: Z });

@@ -38,8 +38,9 @@ export async function sweepMergeRecords(database: Database, now: Date): Promise<
       const old = await selectRecordsAfter(database, id, range);
       for (const record of old) {
         await withRetries(database, async (tx) => {
-          await deleteLeftBy(tx, id, record);
-          await deleteFound(tx, id, record);
+          const deleted = await deleteFound(tx, id, record);
+          // Otherwise an undo was faster, and the user is back with the events.
+          if (deleted > 0) await deleteLeftBy(tx, id, record);
         });
       }
       if (old.length < STEP) break;
@@ -66,7 +67,9 @@ export const eraseMergesNaming: TraceEraser = async (
   const range = { after, before: LAST_ID, patterns: mentions.patterns, limit: STEP };
   const records = await selectRecordsAfter(tx, workspaceId, range);
   const named = records.filter(({ isNamed }) => isNamed);
-  for (const record of named) await deleteLeftBy(tx, workspaceId, record);
-  await emptyRecords(tx, workspaceId, named, "erased");
+  const emptied = await emptyRecords(tx, workspaceId, named, "erased");
+  for (const record of named) {
+    if (emptied.has(record.mergeId)) await deleteLeftBy(tx, workspaceId, record);
+  }
   return records.length === STEP ? records.at(-1)?.mergeId : undefined;
 };

@@ -1,3 +1,4 @@
+import { addressForm } from "../../base/values/address-form.ts";
 import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { uuids } from "../../database/parameters/typed-list.ts";
@@ -223,23 +224,26 @@ export async function endRecords(
   await emptyRecords(tx, workspaceId, records, "deleted");
 }
 
+/** @returns the records that were still there; without the others an undo may have brought a user back. */
 export async function emptyRecords(
   tx: Transaction,
   workspaceId: number,
   records: readonly Pick<FoundRecord, "mergeId" | "bucket">[],
   ended: "deleted" | "erased",
-): Promise<void> {
-  if (records.length === 0) return;
+): Promise<ReadonlySet<string>> {
+  if (records.length === 0) return new Set();
   const parameters = [
     workspaceId,
     records.map(({ mergeId }) => mergeId),
     [...new Set(records.map(({ bucket }) => bucket))],
   ];
   await tx.query(`delete from merge_records where ${OF_RECORDS} and piece <> 0`, parameters);
-  await tx.query(
-    `update merge_records set body = null, ended = coalesce(ended, $4) where ${OF_RECORDS}`,
+  const emptied = await tx.query<{ id: string }>(
+    `update merge_records set body = null, ended = coalesce(ended, $4) where ${OF_RECORDS}
+     returning merge_id as id`,
     [...parameters, ended],
   );
+  return new Set(emptied.map(({ id }) => id));
 }
 
 /** A record as an eraser and a sweeper see it. */
@@ -280,7 +284,7 @@ export const selectRecordsAfter = (
     [workspaceId, after, before, limit, patterns],
   );
 
-/** The same by bucket, where the kept user is not known. */
+/** The same by bucket, where the kept user is not known. @returns the number of rows; none if an undo was faster. */
 export const deleteFound = (
   tx: Transaction,
   workspaceId: number,
@@ -314,8 +318,12 @@ export async function selectMergedNamed(
   email: string,
   limit: number,
 ): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    `select fields->>'id' as id from (
+  const named = `coalesce($2::text in (fields->'fields'->>'externalId', fields->'fields'->>'email', fields->'fields'->>'phone')
+       or lower(fields->'fields'->>'email') = $3::text, false)
+       or exists (select from json_array_elements(coalesce(fields->'fields'->'aliases', '[]')) as alias
+         where alias->>'alias_name' = $2::text)`;
+  const rows = await database.query<{ id: string; email: string | null }>(
+    `select fields->>'id' as id, case when not ${named} then fields->'fields'->>'email' end as email from (
        select body::json->'merged' as fields from (
          select body, sum(octet_length(body)) over (order by merge_id desc) - octet_length(body) as bytes_before from (
            select merge_id, body from merge_records
@@ -323,12 +331,11 @@ export async function selectMergedNamed(
          ) as latest
        ) as measured where bytes_before < ${SEARCHED_BYTES}
      ) as searched
-     where $2::text in (fields->'fields'->>'externalId', fields->'fields'->>'email', fields->'fields'->>'phone')
-       or lower(fields->'fields'->>'email') = $3::text
-       or exists (select from json_array_elements(coalesce(fields->'fields'->'aliases', '[]')) as alias
-         where alias->>'alias_name' = $2::text)
-     limit $4`,
-    [workspaceId, name, email, limit],
+     where ${named} or octet_length(fields->'fields'->>'email') > length(fields->'fields'->>'email')
+       or fields->'fields'->>'email' ilike '%xn--%'`,
+    [workspaceId, name, email],
   );
-  return rows.map(({ id }) => id);
+  // SQL knows no punycode and folds no letters beyond ASCII.
+  const found = rows.filter((row) => row.email === null || addressForm(row.email) === email);
+  return found.slice(0, limit).map(({ id }) => id);
 }

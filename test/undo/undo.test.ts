@@ -338,6 +338,9 @@ test("a reader of the feed who applies user.unmerged, user.created and user.upda
         ...id("eve"),
         first_name: "Eve",
         email: "eve@example.com",
+        // Members of every object.
+        constructor: "c",
+        toString: "t",
         subscription_groups: [state(NEWSLETTER, "subscribed")],
       },
     ],

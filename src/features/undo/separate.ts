@@ -191,7 +191,7 @@ function separateFields(
     },
   );
   const customAttributes = changeAttributes(now.customAttributes, kept.custom, (name, value) => {
-    const isSame = isDeepStrictEqual(value, merged.fields.customAttributes[name] ?? null);
+    const isSame = isDeepStrictEqual(value, valueIn(merged.fields.customAttributes, name));
     return isSame && !chain.isRetaken(`custom ${name}`) ? null : value;
   });
   describeAttributes(effects, undefined, {
@@ -239,13 +239,17 @@ function describeAttributes(
   },
 ): void {
   for (const name of Object.keys(theirs).sort()) {
-    const [has, result] = [now[name] ?? null, after[name] ?? null];
+    const [has, result] = [valueIn(now, name), valueIn(after, name)];
     const goesBack = !isDeepStrictEqual(has, result);
     const effect = goesBack ? "returned" : taken.has(name) ? "stays" : "restored";
     const values = { effect, kept: has, merged: theirs[name] ?? null, result } as const;
     effects.push(field === undefined ? { field: name, ...values } : { field, name, ...values });
   }
 }
+
+/** An attribute can be called as a member of every object is, such as `constructor`. */
+const valueIn = (attributes: Attributes, name: string): Json =>
+  Object.hasOwn(attributes, name) ? (attributes[name] ?? null) : null;
 
 function separateGroups(
   { merged, kept }: MergeRecord,

@@ -147,7 +147,9 @@ function addDifference(
 ): void {
   for (const name in after) {
     const value = after[name] as Json;
-    if (isDeepStrictEqual(before[name] ?? null, value)) continue;
+    // A name can be that of a member of every object, such as `constructor`.
+    const had = Object.hasOwn(before, name) ? (before[name] ?? null) : null;
+    if (isDeepStrictEqual(had, value)) continue;
     values[prefix + name] = prefix ? value : shown(name, value);
   }
 }
@@ -240,7 +242,7 @@ function valuesOfReplaced(before: ProfileRow, after: NewProfile): Values {
 }
 
 function addWhole(values: Values, prefix: string, before: Attributes, after: Attributes): void {
-  const removed = Object.keys(before).filter((name) => !(name in after));
+  const removed = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
   addDifference(values, prefix, before, after);
   for (const name of removed) values[prefix + name] = null;
 }

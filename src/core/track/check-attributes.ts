@@ -73,11 +73,13 @@ export function checkAttributes(
 
   const standard = new Map<string, Json>();
   const custom: AttributeOperation[] = [];
+  const { kind } = identifier.value;
+  const written = kind === "email" || kind === "phone" ? kind : undefined;
   // for…in makes no list; JSON gives objects without enumerable inherited members.
   for (const name in raw) {
     const value = raw[name];
     // Identifiers are not written: the address stays in its first spelling.
-    if (CONTROL.has(name) || name === identifier.value.kind) continue;
+    if (CONTROL.has(name) || name === written) continue;
     const fault = standardAttribute(name)
       ? addStandard(standard, workspace, name, value)
       : addCustom(custom, name, value, merges.value ?? false);

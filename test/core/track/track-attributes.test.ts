@@ -229,6 +229,11 @@ describe("a custom attribute is stored with its type and value", async () => {
     const custom = { constructor: 1, toString: "x", "with space": 1, "with.dot": 2, _private: 3 };
     await set(workspace, { ...custom, _update_existing_only: false, _merge_objects: false });
     assert.deepEqual(await customOf(workspace), custom);
+    const user_alias = { alias_name: "v1", alias_label: "web" };
+    const one = { user_alias, ...custom, alias: "Bob", kind: "a", _update_existing_only: false };
+    await workspace.track({ attributes: [one] });
+    const { custom_attributes } = await workspace.profile({ user_aliases: [user_alias] });
+    assert.deepEqual(custom_attributes, { ...custom, alias: "Bob", kind: "a" });
   });
 
   test("removing one attribute leaves the values of all others unchanged", async () => {

@@ -288,3 +288,11 @@ describe("refused exports", () => {
     }
   });
 });
+
+test("an alias name that is a number is read as a string, as in every other call", async () => {
+  const workspace = await server.workspace();
+  const user_alias = { alias_name: 4711, alias_label: "l" };
+  await workspace.track({ attributes: [{ user_alias, seen: 1, _update_existing_only: false }] });
+  const { body } = await exported(workspace, { user_aliases: [user_alias] });
+  assert.deepEqual(body.users[0]?.user_aliases, [alias("4711")]);
+});

@@ -18,7 +18,7 @@ const Ids = Type.Optional(Type.Union([Type.Array(Id), Id]));
 export const ExportRequest = Type.Object({
   external_ids: Ids,
   user_aliases: Type.Optional(
-    Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
+    Type.Array(Type.Object({ alias_name: Id, alias_label: Type.String() })),
   ),
   platform_ids: Ids,
   braze_ids: Ids,
@@ -77,7 +77,9 @@ export function wantedBy(request: ExportRequest): Wanted[] {
   }
   const wanted: Wanted[] = [
     ...externalIds.map((given) => wantedOf(given, "external_id", String(given))),
-    ...aliases.map((given) => wantedOf(given, "alias", aliasValue(given))),
+    ...aliases.map((given) =>
+      wantedOf(given, "alias", aliasValue({ ...given, alias_name: String(given.alias_name) })),
+    ),
     ...platformIds.map((given) => wantedOf(given, "platform_id", String(given).toLowerCase())),
     ...addressOf(request),
   ];

@@ -180,7 +180,7 @@ const IDENTIFIERS: Readonly<
 function checkIdentifier(raw: unknown): Checked<Selector> {
   const none = refused("INVALID_IDENTIFIER", NO_IDENTIFIER);
   if (!isJsonObject(raw)) return none;
-  const [name, second] = Object.keys(IDENTIFIERS).filter((each) => raw[each] !== undefined);
+  const [name, second] = Object.keys(IDENTIFIERS).filter((each) => (raw[each] ?? null) !== null);
   const identifier = name === undefined || second ? undefined : IDENTIFIERS[name];
   if (!identifier?.isOf(raw[name as string])) return none;
   return identifier.select(raw);

@@ -204,6 +204,11 @@ function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
       message: `'${prefix}subscription_group_id' is not a subscription group of this workspace`,
     };
   }
+  const long = NAME_KINDS.find((kind) => lists[kind].values.length > MOST_NAMES);
+  if (long) {
+    const message = `'${prefix}${lists[long].name}' must have at most ${MOST_NAMES} items`;
+    return { code: "INVALID_REQUEST", message };
+  }
   if (lists.email.values.length > 0 && lists.phone.values.length > 0) {
     return { code: "EMAIL_AND_PHONE", message: NOT_BOTH };
   }

@@ -9,7 +9,16 @@ import { describe, test } from "node:test";
 import { Braze as Client } from "braze-api";
 import { packageRoot } from "../../../../src/core/base/package-root.ts";
 import { startServer, type TestWorkspace } from "../../../harness.ts";
-import { alias, countsOf, id, makeUsers, notesOf, succeeds, userOf } from "./identity-calls.ts";
+import {
+  alias,
+  countsOf,
+  id,
+  makeUsers,
+  merge,
+  notesOf,
+  succeeds,
+  userOf,
+} from "./identity-calls.ts";
 
 const server = await startServer();
 
@@ -147,4 +156,19 @@ test("an anonymous user can be identified, merged with a duplicate and deleted",
   const email_addresses = [{ email: "ada@example.com", prioritization: ["identified"] }];
   await succeeds(send(workspace, "/users/delete", { email_addresses }));
   assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
+});
+
+test("a member of a merge that is null is absent", async () => {
+  const workspace = await server.workspace();
+  await makeUsers(workspace, id("old"), id("new"));
+  const absent = { user_alias: null, email: null, phone: null };
+  await succeeds(
+    merge(workspace, [
+      [
+        { ...id("old"), ...absent },
+        { ...id("new"), ...absent },
+      ],
+    ]),
+  );
+  assert.equal(await userOf(workspace, "old"), undefined);
 });

@@ -75,6 +75,18 @@ describe("refusals of both versions", () => {
         await refused(over, /must have at most 50 items/);
       }
     }
+    for (const [list, one, names] of [
+      ["external_ids", "external_id", ids],
+      ["emails", "email", emails],
+      ["phones", "phone", phones],
+    ] as const) {
+      const [name, ...others] = names(51);
+      const path = "/v2/subscription/status/set";
+      const set = { subscription_group_id: ALERTS, subscription_state: "subscribed" };
+      const both = { ...set, [list]: others, [one]: name };
+      const joined = await workspace.call<any>("POST", path, { subscription_groups: [both] });
+      await refused(joined, /must have at most 50 items/);
+    }
   });
 
   test("an empty list in a set is an absent list: a set with no other is refused", async () => {

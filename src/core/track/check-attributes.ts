@@ -1,4 +1,4 @@
-import type { Workspace } from "../base/context/workspace.ts";
+import { MOST_GROUPS, type Workspace } from "../base/context/workspace.ts";
 import type { Intake } from "../base/context/workspace-settings.ts";
 import { accepted, type Checked, type Fault, refused } from "../base/problem.ts";
 import type { EmailState } from "../base/values/email-states.ts";
@@ -177,9 +177,6 @@ const addressesOf = ({ email, phone }: AttributesWork): GivenAddress[] => [
   ...(email ? [{ kind: "email" as const, value: emailValue(email), given: email }] : []),
   ...(phone ? [{ kind: "phone" as const, value: phone, given: phone }] : []),
 ];
-
-/** Entries of `subscription_groups`: more than a workspace has groups. */
-const MOST_GROUPS = 1_000;
 
 /**
  * spec: Attributes object, subscription_groups. Lenient intake leaves out an attribute that is

@@ -136,9 +136,9 @@ describe("subscription_groups of an attributes object set group states", () => {
     ["text", "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
     [{}, "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
     [
-      Array.from({ length: 1_001 }, () => CONFIRMED),
+      Array.from({ length: 6_001 }, () => CONFIRMED),
       "BAD_SUBSCRIPTION_GROUP_ARRAY",
-      /at most 1000 objects/,
+      /at most 6000 objects/,
     ],
     [["text"], "BAD_SUBSCRIPTION_GROUP_HASH", /'subscription_groups\[0\]'/],
     [[null], "BAD_SUBSCRIPTION_GROUP_HASH", /'subscription_groups\[0\]'/],

@@ -1,17 +1,12 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { MOST_GROUPS } from "../../base/context/workspace.ts";
 import { ClosedObject, Text } from "../../base/values/schemas.ts";
 import { listedResource } from "./listed-resource.ts";
 import { ChannelName, DeclaredId, Name } from "./manifest.ts";
 import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./store.ts";
 
 export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "./store.ts";
-
-/**
- * Pages show thousands, 100 at a time. Their ids are read with the workspace: 6,000 take 26 ms on the embedded engine, 500
- * take 6 ms.
- */
-const MOST_GROUPS = 6_000;
 
 /** Removing a group keeps the states that users chose. */
 export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({

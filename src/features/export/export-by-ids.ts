@@ -39,7 +39,8 @@ export async function exportByIds(
   request: ExportRequest,
 ): Promise<Exported> {
   refuseUnstorable(request);
-  const fields = request.fields_to_export ?? DEFAULT_FIELDS;
+  const asked = request.fields_to_export ?? [];
+  const fields = asked.length > 0 ? asked : DEFAULT_FIELDS;
   const wanted = { workspace, wanted: wantedBy(request), fields };
   const small = isCheap(fields) ? await services.smallExports.read(wanted) : undefined;
   return small ?? services.largeExports.run(workspace.id, () => readMeasured(services, wanted));

@@ -5,7 +5,7 @@ import { type Queryable, readTogether, type Transaction } from "../../core/datab
 import { readBelongings } from "../../core/people/identity/belongings.ts";
 import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
-import { selectRecords, updateRecords } from "../../core/people/identity/merge-records-store.ts";
+import { readRecords, updateRecords } from "../../core/people/identity/merge-records-store.ts";
 import { saveGraph } from "../../core/people/identity/save-graph.ts";
 import { type MergeEntry, selectLaterMerges } from "../../core/people/identity/store.ts";
 import { emailValue, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
@@ -132,7 +132,7 @@ const addressesLost = (kept: ProfileRow, after: ProfileFields): FoundIdentifier[
     return [{ kind, value: kind === "email" ? emailValue(value) : value, profileId: kept.id }];
   });
 
-/** How many records of later merges are read at a time. */
+/** How many later merges are read at a time, each portion of a few megabytes of their records alone. */
 const PAGE = 100;
 
 interface Computed {
@@ -163,17 +163,16 @@ async function computeSeparation(
       limit: PAGE,
     });
     const places = page.map(({ id }) => ({ mergeId: id, keptId: kept.id }));
-    const records = await selectRecords(database, workspaceId, places);
-    const bodyOf = new Map(records.map(({ mergeId, body }) => [mergeId, body]));
-    const changed: ChangedRecord[] = [];
-    for (const { id } of page) {
-      const before = bodyOf.get(id);
-      const after = before && chain.pass(before);
-      if (after && JSON.stringify(after) !== JSON.stringify(before))
-        changed.push({ mergeId: id, body: after });
+    for await (const records of readRecords(database, workspaceId, places)) {
+      const changed: ChangedRecord[] = [];
+      for (const { mergeId, body: before } of records) {
+        const after = before && chain.pass(before);
+        if (after && JSON.stringify(after) !== JSON.stringify(before))
+          changed.push({ mergeId, body: after });
+      }
+      if (changed.length > 0) await keep(changed);
+      await nextTurn();
     }
-    if (changed.length > 0) await keep(changed);
-    await nextTurn();
     const last = page.at(-1);
     if (!last || page.length < PAGE) break;
     afterId = last.id;

@@ -16,7 +16,7 @@ ${CALLS}
   that are valid and had no effect, each with its list, its index, a stable code and a sentence.
 * **Retries.** A request with an \`Idempotency-Key\` is applied once. Repeated within 24 hours it gets the first
   response again. 429 and 5xx are not final: retry with the same key after \`Retry-After\` seconds.
-* **Limits.** Responses to authenticated requests carry \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`.
+* **Limits.** Responses to requests that the key may make carry \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`.
 * **Support.** Every response carries \`X-Request-Id\`, under which the logs know the request.
 `;
 

@@ -236,6 +236,33 @@ describe("a rate limit", () => {
   });
 });
 
+test("a key cannot use up the limit of a permission that it lacks", async () => {
+  const name = `lacking-${process.pid}`;
+  const keyOf = (permission: string) => ({
+    name: permission,
+    key: `${name}-${permission}`,
+    permissions: [permission],
+  });
+  const [lacking, having] = [keyOf("events.list"), keyOf("users.export.ids")];
+  await server.admin("POST", "/admin/v1/apply", {
+    company: { name: "Test" },
+    workspaces: [
+      {
+        name,
+        api_keys: [lacking, having],
+        settings: { rate_limits: { "users.export.ids": { requests: 1, per_seconds: 600 } } },
+      },
+    ],
+  });
+  const body = { external_ids: ["ada"] };
+  for (let tried = 0; tried < 3; tried++) {
+    const refused = await server.send("POST", "/users/export/ids", body, lacking);
+    assert.equal(refused.status, 403);
+    assert.equal(refused.headers.get("x-ratelimit-limit"), null);
+  }
+  assert.equal((await server.send("POST", "/users/export/ids", body, having)).status, 201);
+});
+
 describe("rate limits across server processes", { skip: ENGINE !== "postgres" }, () => {
   test("two servers on one database share a rate limit and never exceed it together", async () => {
     const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });

@@ -25,6 +25,33 @@ describe("each tarball", () => {
   }
 });
 
+describe("the server's package", () => {
+  test("contains everything that a server needs and nothing of its development", async () => {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: ROOT,
+    });
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    const needed = [
+      "dist/bundle/main.js",
+      "dist/bundle/start-rapport.cjs",
+      "dist/bundle/rapport-thread.js",
+      "dist/src/server/testing/start-rapport.d.cts",
+      "dist/src/server/testing/start-rapport.d.ts",
+      "openapi.json",
+      "openapi-admin.json",
+      "dist/reference/site.json.br",
+    ];
+    for (const path of needed) assert.ok(paths.includes(path), path);
+    assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
+    assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
+    const foreign =
+      /\.ts$|^(?!dist\/bundle\/).*\.map$|^(src|test|lab|build|client|node_modules)\/|^dist\/(test|lab|build|client)\//;
+    const wrong = paths.filter((path) => foreign.test(path) && !/\.d\.c?ts$/.test(path));
+    assert.deepEqual(wrong, []);
+  });
+});
+
 test("the server's package needs the embedded engine alone, and says which drivers of warehouses it works with", () => {
   const { dependencies, optionalDependencies, drivers } = describedBy("rapport-server");
   assert.deepEqual(Object.keys(dependencies), ["@electric-sql/pglite"]);

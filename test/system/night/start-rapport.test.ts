@@ -1,4 +1,4 @@
-/* Rapport inside a test, and what its package holds. */
+/* Rapport inside a test. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -194,32 +194,5 @@ describe("startRapport", () => {
     await assert.rejects(startRapport({ manifest: { company: { name: "A" }, workspaces: [] } }), {
       message: "The manifest declares no workspace.",
     });
-  });
-});
-
-describe("the package", () => {
-  test("contains everything that a server needs and nothing of its development", async () => {
-    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-      cwd: packageRoot(),
-    });
-    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const paths = files.map(({ path }) => path);
-    const needed = [
-      "dist/bundle/main.js",
-      "dist/bundle/start-rapport.cjs",
-      "dist/bundle/rapport-thread.js",
-      "dist/src/server/testing/start-rapport.d.cts",
-      "dist/src/server/testing/start-rapport.d.ts",
-      "openapi.json",
-      "openapi-admin.json",
-      "dist/reference/site.json.br",
-    ];
-    for (const path of needed) assert.ok(paths.includes(path), path);
-    assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
-    assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
-    const foreign =
-      /\.ts$|^(?!dist\/bundle\/).*\.map$|^(src|test|lab|build|client|node_modules)\/|^dist\/(test|lab|build|client)\//;
-    const wrong = paths.filter((path) => foreign.test(path) && !/\.d\.c?ts$/.test(path));
-    assert.deepEqual(wrong, []);
   });
 });

@@ -43,7 +43,7 @@ export async function sweepMergeRecords(database: Database, now: Date): Promise<
           if (deleted > 0) await deleteLeftBy(tx, id, record);
         });
       }
-      if (old.length < STEP) break;
+      if (old.length === 0) break;
     }
   }
 }
@@ -71,5 +71,5 @@ export const eraseMergesNaming: TraceEraser = async (
   for (const record of named) {
     if (emptied.has(record.mergeId)) await deleteLeftBy(tx, workspaceId, record);
   }
-  return records.length === STEP ? records.at(-1)?.mergeId : undefined;
+  return records.at(-1)?.mergeId;
 };

@@ -19,6 +19,9 @@ const LATE_PIECE = -1;
 /** About as many characters as one statement takes; a single record may be larger. */
 const MOST_CHARACTERS = 1_048_576;
 
+/** About as many bytes of records as are read at a time; a single record may be larger. */
+const MOST_BYTES = 4 * 1_048_576;
+
 const SEPARATOR = "\u001e";
 
 export async function insertRecords(
@@ -26,22 +29,27 @@ export async function insertRecords(
   workspaceId: number,
   records: readonly NewRecord[],
 ): Promise<void> {
-  for (const some of portionsOf(records)) await insertTogether(tx, workspaceId, some);
+  for (const some of writtenTogether(records)) await insertTogether(tx, workspaceId, some);
 }
 
-/** Records of about as many characters as a statement takes. */
-function* portionsOf<Written extends { readonly body: string }>(
-  records: readonly Written[],
-): Generator<Written[]> {
-  let together: Written[] = [];
-  let characters = 0;
+const writtenTogether = <Written extends { readonly body: string }>(records: readonly Written[]) =>
+  portionsOf(records, ({ body }) => body.length, MOST_CHARACTERS);
+
+/** Records in portions of about this size, in their order. */
+function* portionsOf<Each>(
+  records: readonly Each[],
+  sizeOf: (record: Each) => number,
+  most: number,
+): Generator<Each[]> {
+  let together: Each[] = [];
+  let size = 0;
   for (const record of records) {
-    if (together.length > 0 && characters + record.body.length > MOST_CHARACTERS) {
+    if (together.length > 0 && size + sizeOf(record) > most) {
       yield together;
-      [together, characters] = [[], 0];
+      [together, size] = [[], 0];
     }
     together.push(record);
-    characters += record.body.length;
+    size += sizeOf(record);
   }
   if (together.length > 0) yield together;
 }
@@ -105,6 +113,16 @@ const ofRecords = (workspaceId: number, places: readonly RecordPlace[]) => [
   bucketsOfIds(places.map(({ keptId }) => keptId)).all,
 ];
 
+/** The same for records whose buckets are known. */
+const inBuckets = (
+  workspaceId: number,
+  records: readonly { readonly mergeId: string; readonly bucket: number }[],
+) => [
+  workspaceId,
+  records.map(({ mergeId }) => mergeId),
+  [...new Set(records.map(({ bucket }) => bucket))],
+];
+
 export interface StoredRecord {
   readonly mergeId: string;
   readonly ended: "deleted" | "erased" | null;
@@ -137,6 +155,21 @@ export async function selectRecords(
   });
 }
 
+/** The same, in the order of the merges and a few megabytes at a time. */
+export async function* readRecords(
+  database: Queryable,
+  workspaceId: number,
+  places: readonly RecordPlace[],
+): AsyncGenerator<StoredRecord[]> {
+  const sizes = await selectRecordBytes(database, workspaceId, places);
+  const sizeOf = ({ mergeId }: RecordPlace) => sizes.get(mergeId) ?? 0;
+  for (const some of portionsOf(places, sizeOf, MOST_BYTES)) {
+    const records = await selectRecords(database, workspaceId, some);
+    const byId = new Map(records.map((record) => [record.mergeId, record]));
+    yield some.flatMap(({ mergeId }) => byId.get(mergeId) ?? []);
+  }
+}
+
 /** How many bytes the records of these merges have, without their pieces. */
 export async function selectRecordBytes(
   database: Queryable,
@@ -144,11 +177,18 @@ export async function selectRecordBytes(
   places: readonly RecordPlace[],
 ): Promise<ReadonlyMap<string, number>> {
   if (places.length === 0) return new Map();
+  return bytesOf(database, ofRecords(workspaceId, places), "piece <= 0");
+}
+
+async function bytesOf(
+  database: Queryable,
+  parameters: readonly unknown[],
+  which: "piece <= 0" | "true",
+): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ id: string; bytes: number }>(
     `select merge_id as id, sum(octet_length(body))::bigint as bytes from merge_records
-     where ${OF_RECORDS} and piece <= 0
-       and body is not null group by merge_id`,
-    ofRecords(workspaceId, places),
+     where ${OF_RECORDS} and ${which} and body is not null group by merge_id`,
+    parameters,
   );
   return new Map(rows.map(({ id, bytes }) => [id, bytes]));
 }
@@ -175,7 +215,7 @@ export async function updateRecords(
   records: readonly { readonly mergeId: string; readonly body: MergeRecord }[],
 ): Promise<void> {
   const bodies = records.map(({ mergeId, body }) => ({ mergeId, body: JSON.stringify(body) }));
-  for (const some of portionsOf(bodies)) {
+  for (const some of writtenTogether(bodies)) {
     const own = [workspaceId, some.map(({ mergeId }) => mergeId), bucketOfId(keptId)];
     const these = "workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = $3::smallint";
     await tx.query(`delete from merge_records where ${these} and piece = ${LATE_PIECE}`, own);
@@ -232,11 +272,7 @@ export async function emptyRecords(
   ended: "deleted" | "erased",
 ): Promise<ReadonlySet<string>> {
   if (records.length === 0) return new Set();
-  const parameters = [
-    workspaceId,
-    records.map(({ mergeId }) => mergeId),
-    [...new Set(records.map(({ bucket }) => bucket))],
-  ];
+  const parameters = inBuckets(workspaceId, records);
   await tx.query(`delete from merge_records where ${OF_RECORDS} and piece <> 0`, parameters);
   const emptied = await tx.query<{ id: string }>(
     `update merge_records set body = null, ended = coalesce(ended, $4) where ${OF_RECORDS}
@@ -255,8 +291,12 @@ export interface FoundRecord {
   readonly isPartial: boolean;
 }
 
-/** A page of records, the oldest first. A record is named if one of its pieces is. */
-export const selectRecordsAfter = (
+/**
+ * A page of records, the oldest first, which have a few megabytes together. A record is named if one of its pieces is.
+ *
+ * @returns none only if there are no more.
+ */
+export async function selectRecordsAfter(
   database: Queryable,
   workspaceId: number,
   {
@@ -272,17 +312,27 @@ export const selectRecordsAfter = (
     readonly patterns: readonly string[];
     readonly limit: number;
   },
-) =>
-  database.query<FoundRecord & { readonly isNamed: boolean }>(
+): Promise<(FoundRecord & { readonly isNamed: boolean })[]> {
+  const next = await database.query<Pick<FoundRecord, "mergeId" | "bucket">>(
+    `select merge_id as "mergeId", bucket from merge_records
+     where workspace_id = $1 and piece = 0 and merge_id > $2::uuid and merge_id < $3::uuid
+     order by merge_id limit $4`,
+    [workspaceId, after, before, limit],
+  );
+  if (next.length === 0) return [];
+  const sizes = await bytesOf(database, inBuckets(workspaceId, next), "true");
+  const sizeOf = ({ mergeId }: (typeof next)[number]) => sizes.get(mergeId) ?? 0;
+  const [first = []] = portionsOf(next, sizeOf, MOST_BYTES);
+  return database.query(
     `select merge_id as "mergeId", bucket, r.body::json->'merged'->>'id' as "mergedId",
        coalesce(r.body::json->>'extent' = 'tokens_and_messages', false) as "isPartial",
-       coalesce($5::text[] <> '{}' and exists (
+       coalesce($4::text[] <> '{}' and exists (
          select from merge_records p where p.workspace_id = $1 and p.merge_id = r.merge_id
-           and p.bucket = r.bucket and p.body ~* any($5::text[])), false) as "isNamed"
-     from merge_records r where workspace_id = $1 and piece = 0 and merge_id > $2::uuid and merge_id < $3::uuid
-     order by merge_id limit $4`,
-    [workspaceId, after, before, limit, patterns],
+           and p.bucket = r.bucket and p.body ~* any($4::text[])), false) as "isNamed"
+     from merge_records r where ${OF_RECORDS} and piece = 0 order by merge_id`,
+    [...inBuckets(workspaceId, first), patterns],
   );
+}
 
 /** The same by bucket, where the kept user is not known. @returns the number of rows; none if an undo was faster. */
 export const deleteFound = (

@@ -187,7 +187,7 @@ export const lockCounts = (tx: Transaction, workspaceId: number) =>
  * About how many bytes reading a stored filter takes, told without reading it: the stored size, or eight times that of a
  * compressed filter.
  */
-export const FILTER_BYTES =
+const FILTER_BYTES =
   "pg_column_size(filter) * case when pg_column_compression(filter) is null then 1 else 8 end";
 
 /** Keeps the newest counts of a segment, or of filters without one, and those that run. */
@@ -353,20 +353,23 @@ export async function deleteAllSizes(tx: Transaction, workspaceId: number): Prom
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
 }
 
-/** Steps of at most 1,000 counts and about 1 MB of filters. */
-export const deleteCountsNaming = erasedInSteps(
-  `with step as (
-     select count_id, filter from (
-       select count_id, filter, sum(${FILTER_BYTES}) over (order by count_id rows unbounded preceding)
-         - ${FILTER_BYTES} as bytes_before
-       from (
-         select count_id, filter from segment_counts
-         where workspace_id = $1 and count_id > $3::uuid order by count_id limit 1000
-       ) as next
-     ) as measured where bytes_before < 1048576
-   ), erased as (
-     delete from segment_counts where workspace_id = $1 and count_id in (
-       select count_id from step where filter::text ~* any($2::text[]))
-   )
-   select count_id as last from step order by count_id desc limit 1`,
-);
+/** Deletes the rows whose filter names an erased person: in steps of at most 1,000 and about 1 MB of filters. */
+export const deletingFiltersOf = (table: string, id: string) =>
+  erasedInSteps(
+    `with step as (
+       select ${id}, filter from (
+         select ${id}, filter, sum(${FILTER_BYTES}) over (order by ${id} rows unbounded preceding)
+           - ${FILTER_BYTES} as bytes_before
+         from (
+           select ${id}, filter from ${table}
+           where workspace_id = $1 and ${id} > $3::uuid order by ${id} limit 1000
+         ) as next
+       ) as measured where bytes_before < 1048576
+     ), erased as (
+       delete from ${table} where workspace_id = $1 and ${id} in (
+         select ${id} from step where filter::text ~* any($2::text[]))
+     )
+     select ${id} as last from step order by ${id} desc limit 1`,
+  );
+
+export const deleteCountsNaming = deletingFiltersOf("segment_counts", "count_id");

@@ -1,8 +1,7 @@
-import { erasedInSteps } from "../../../core/admin/retention/retention.ts";
 import type { Json } from "../../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../../core/database/database.ts";
 import type { BucketFolder } from "../../../core/outbound/bucket.ts";
-import { FILTER_BYTES } from "../store.ts";
+import { deletingFiltersOf } from "../store.ts";
 
 /** An export of a segment: the request, not the users. */
 export interface SegmentExport {
@@ -168,20 +167,5 @@ export const deleteExpiredExports = (database: Queryable, now: Date) =>
 export const deleteAllExports = (tx: Transaction, workspaceId: number) =>
   tx.execute("delete from segment_exports where workspace_id = $1", [workspaceId]);
 
-/** Deletes the exports whose filter names an erased person: their links stop working. Steps as for counts. */
-export const deleteExportsNaming = erasedInSteps(
-  `with step as (
-     select export_id, filter from (
-       select export_id, filter, sum(${FILTER_BYTES}) over (order by export_id rows unbounded preceding)
-         - ${FILTER_BYTES} as bytes_before
-       from (
-         select export_id, filter from segment_exports
-         where workspace_id = $1 and export_id > $3::uuid order by export_id limit 1000
-       ) as next
-     ) as measured where bytes_before < 1048576
-   ), erased as (
-     delete from segment_exports where workspace_id = $1 and export_id in (
-       select export_id from step where filter::text ~* any($2::text[]))
-   )
-   select export_id as last from step order by export_id desc limit 1`,
-);
+/** Deletes the exports whose filter names an erased person: their links stop working. */
+export const deleteExportsNaming = deletingFiltersOf("segment_exports", "export_id");

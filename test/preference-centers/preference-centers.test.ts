@@ -270,6 +270,11 @@ describe("an invalid preference center", () => {
     [/'translations.es'/, { translations: { es: "Hola" } }],
     [/'translations' has 'not a tag'/, { translations: { "not a tag": {} } }],
     [/'translations' has 'es_MX'/, { translations: { "es-MX": {}, es_MX: {} } }],
+    [/'translations' has 'es_MX'/, { translations: { es_MX: {}, "es-MX": {} } }],
+    [
+      /'translations.es.preference_center_title'/,
+      { translations: { es: { preference_center_title: "Preferencias {{" } } },
+    ],
     [/NUL/, { preference_center_title: "a\0b" }],
     [/surrogate/, { preference_center_page_html: "<p>\ud800</p>" }],
   ];

@@ -64,17 +64,21 @@ export const transactional: Replier = ({ params, body, now }) => ({
 export const sendId: Replier = ({ body }) =>
   success(201, { send_id: body?.send_id ?? newSendId() });
 
+/** Bodies are taken as they are: a name may be anything. */
+const liquidTagOf = (name: unknown): string =>
+  `{{content_blocks.\${${typeof name === "string" ? name : ""}}}}`;
+
 export const contentBlockCreated: Replier = ({ body, now }) =>
   success(201, {
     content_block_id: randomUUID(),
-    liquid_tag: `{{content_blocks.\${${body?.name ?? ""}}}}`,
+    liquid_tag: liquidTagOf(body?.name),
     created_at: now.toISOString(),
   });
 
 export const contentBlockUpdated: Replier = ({ body, now }) =>
   success(201, {
     content_block_id: body?.content_block_id,
-    liquid_tag: `{{content_blocks.\${${body?.name ?? ""}}}}`,
+    liquid_tag: liquidTagOf(body?.name),
     updated_at: now.toISOString(),
   });
 

@@ -58,10 +58,33 @@ export function findLiquidFault(text: string): string | undefined {
   }
 }
 
-/** How many tags and outputs a text has; parsing takes time in proportion. */
+/** So many characters of a tag count as another one. */
+const CHARACTERS_A_TAG = 32;
+
+/** Between lines, filters and arguments. */
+const DIVIDERS = new Set([..."\n|,"].map((each) => each.charCodeAt(0)));
+
+/**
+ * How many tags and outputs a text has; parsing takes time and memory in proportion. A long one counts as many, and so do
+ * its filters, arguments and lines: `{% liquid %}` holds a tag in each line.
+ */
 export function countLiquid(text: string): number {
+  const begin = /\{[{%]/g;
+  // Without an end a tag is raw text, or the text is no Liquid.
+  const last = { "{{": text.lastIndexOf("}}"), "{%": text.lastIndexOf("%}") };
   let count = 0;
-  for (const _ of text.matchAll(/\{[{%]/g)) count++;
+  for (let found = begin.exec(text); found; found = begin.exec(text)) {
+    count++;
+    const kind = found[0] as "{{" | "{%";
+    const from = begin.lastIndex;
+    if (last[kind] < from) continue;
+    const end = text.indexOf(kind === "{{" ? "}}" : "%}", from);
+    count += Math.floor((end - from) / CHARACTERS_A_TAG);
+    for (let place = from; place < end; place++) {
+      if (DIVIDERS.has(text.charCodeAt(place))) count++;
+    }
+    begin.lastIndex = end;
+  }
   return count;
 }
 

@@ -127,8 +127,10 @@ function findPageFault(page: string, member: string): CenterFault | undefined {
 /** A text is part of a page: it has to close every element that it opens. */
 function findReasonAgainst(id: string, text: string): string | undefined {
   if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without spaces";
-  if (id === TITLE_ID) return undefined;
-  return findTextFault(text) ?? (text.includes("<") ? parseHtml(text).fault?.message : undefined);
+  const fault = findTextFault(text);
+  // The title of the page is no part of its HTML.
+  if (fault !== undefined || id === TITLE_ID) return fault;
+  return text.includes("<") ? parseHtml(text).fault?.message : undefined;
 }
 
 /**

@@ -68,18 +68,22 @@ export function optionsOf(options: Static<typeof Options>): CenterOptions {
 /** A tag in its canonical spelling; other text stays unchanged and is refused later. */
 export const localeOf = (text: string): string => localeTag(text) ?? text;
 
-/**
- * Texts under their languages in canonical spelling. The second spelling of a tag stays unchanged and is refused
- * later.
- */
-export function translationsOf(translations: Static<typeof Translations>) {
-  const read = new Map<string, Readonly<Record<string, string>>>();
-  for (const [locale, texts] of Object.entries(translations)) {
+/** Texts under their languages in canonical spelling. Two spellings of one stay unchanged, and are refused later. */
+export function translationsOf<Value>(
+  translations: Readonly<Record<string, Value>>,
+): Record<string, Value> {
+  const spellings = new Map<string, number>();
+  for (const locale of Object.keys(translations)) {
     const tag = localeOf(locale);
-    read.set(read.has(tag) ? locale : tag, texts);
+    spellings.set(tag, (spellings.get(tag) ?? 0) + 1);
   }
   // Makes `__proto__` a key like any other, so that it is refused.
-  return Object.fromEntries(read);
+  return Object.fromEntries(
+    Object.entries(translations).map(([locale, texts]) => {
+      const tag = localeOf(locale);
+      return [spellings.get(tag) === 1 ? tag : locale, texts];
+    }),
+  );
 }
 
 /** An accepted part of a page that has no effect. */

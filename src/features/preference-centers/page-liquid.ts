@@ -206,6 +206,8 @@ const textEngine = createEngine();
 
 function addTranslationTag(engine: Liquid, texts: Texts): void {
   let isInside = false;
+  // A page may have a tag many times.
+  const parsed = new Map<string, Template[]>();
   engine.registerTag("translation", {
     parse(begin: TagToken, remaining: TopLevelToken[]) {
       const id = unmask(begin.args.trim());
@@ -215,7 +217,8 @@ function addTranslationTag(engine: Liquid, texts: Texts): void {
       const own = templatesUntil("endtranslation", engine, begin, remaining);
       isInside = false;
       const text = Object.hasOwn(texts, id) ? texts[id] : undefined;
-      this.templates = text === undefined ? own : parse(textEngine, text);
+      if (text !== undefined && !parsed.has(id)) parsed.set(id, parse(textEngine, text));
+      this.templates = parsed.get(id) ?? own;
     },
     *render(context, emitter) {
       yield engine.renderer.renderTemplates(this.templates, context, emitter);

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ofGroup } from "../../core/base/threads/call-groups.ts";
+import { sum } from "../../core/base/values/sum.ts";
 import { countLiquid } from "../liquid/feature.ts";
 import type { CenterContent } from "./center.ts";
 import {
@@ -65,10 +66,9 @@ function renderForReader({
   groupPage,
 }: PageToRender): { readonly html: string } | { readonly reason: string } {
   const { title, locale } = source;
-  return renderPage(
-    templateOf(source),
-    scopeOf(reader, { submitUrl, title, locale, changes, groupPage }),
-  );
+  const template = templateOf(source);
+  if ("reason" in template) return template;
+  return renderPage(template, scopeOf(reader, { submitUrl, title, locale, changes, groupPage }));
 }
 
 /**
@@ -80,14 +80,16 @@ const CHARACTERS_A_TAG = 1_024;
 
 const templates = new LRUCache<string, PageTemplate>({ maxSize: MOST_CACHED });
 
-function templateOf(source: PageSource): PageTemplate {
+/** @returns the reason of a fault that an earlier version did not find when the page was stored. */
+function templateOf(source: PageSource): PageTemplate | { readonly reason: string } {
   const { key } = source;
   const cached = key === undefined ? undefined : templates.get(key);
   if (cached) return cached;
   const document = documentOf(source.html, source);
   const parsed = parsePage(document, source.texts);
-  if ("fault" in parsed) throw new Error(`A checked page has a fault: ${parsed.fault.reason}`);
-  const size = 1 + document.length + CHARACTERS_A_TAG * countLiquid(document);
+  if ("fault" in parsed) return { reason: parsed.fault.reason };
+  const texts = [document, ...Object.values(source.texts)];
+  const size = sum(texts.map((text) => 1 + text.length + CHARACTERS_A_TAG * countLiquid(text)));
   if (key !== undefined) templates.set(key, parsed.template, { size });
   return parsed.template;
 }

@@ -1,9 +1,9 @@
 import { patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import { ClosedObject } from "../../core/base/values/schemas.ts";
 import type { CenterContent, DeclaredCenter } from "./center.ts";
+import { translationsOf } from "./content-form.ts";
 import { centerMembers, centerOf } from "./declarations.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
-import { localeTag } from "./locales.ts";
 
 /** A body that its schema has checked. */
 interface Patch extends Readonly<Record<string, unknown>> {
@@ -31,15 +31,13 @@ export function patchCenter(id: string, present: CenterContent, patch: Patch): D
 /** A list of icons and a locale have two spellings; centers are stored in one. */
 function inOneSpelling({ options, translations, ...patch }: Patch): Patch {
   const { "link-tags": icons, ...others } = options ?? {};
-  const texts = Object.entries(translations ?? {}).map(([locale, value]) => [
-    localeTag(locale) ?? locale,
-    value,
-  ]);
   return {
     ...patch,
     ...(options !== undefined && {
       options: options && (icons === undefined ? options : { "links-tags": icons, ...others }),
     }),
-    ...(translations !== undefined && { translations: translations && Object.fromEntries(texts) }),
+    ...(translations !== undefined && {
+      translations: translations && translationsOf(translations),
+    }),
   };
 }

@@ -69,6 +69,14 @@ describe("without capture_unsupported", () => {
 });
 
 describe("with capture_unsupported", () => {
+  test("a content block whose name is no text is captured like any other", async () => {
+    const workspace = await capturing();
+    for (const name of [{ toString: 1 }, {}, [], 7, null]) {
+      const { status } = await workspace.call("POST", "/content_blocks/create", { name });
+      assert.equal(status, 201, JSON.stringify(name));
+    }
+  });
+
   test("every public call that Rapport does not serve succeeds and is listed as sent", async () => {
     const workspace = await capturing();
     for (const call of PUBLIC_CALLS) {

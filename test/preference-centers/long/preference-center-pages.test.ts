@@ -359,3 +359,23 @@ describe("the form of a preference page", () => {
     assert.equal((await submit(server, path, { email_global_state: "subscribed" })).status, 400);
   });
 });
+
+test("a page whose stored text has a fault that an earlier version did not find is shown as the built-in page", async () => {
+  const workspace = await emptyWorkspace(server);
+  const page = `<h1>{% translation preference_center_title %}Mine{% endtranslation %}</h1>
+<form method="post" action="{{ preference_center_submit_url }}"></form>`;
+  const translations = { es: { preference_center_title: "Preferencias" } };
+  const id = await createCenter(workspace, { preference_center_page_html: page, translations });
+  await workspace.track({ attributes: [{ external_id: "ada", language: "es" }] });
+  const path = await pageOf(workspace, id, "ada");
+  assert.match(await htmlOf(server, path), /<h1>Preferencias<\/h1>/);
+  await server.database.query(
+    `update preference_centers set revision = gen_random_uuid(),
+       translations = '{"es": {"preference_center_title": "Preferencias {{"}}' where center_id::text = $1`,
+    [id],
+  );
+  assert.equal((await openPage(server, path)).status, 200);
+  const html = await htmlOf(server, path);
+  assert.match(html, /<form/);
+  assert.doesNotMatch(html, /Mine/);
+});

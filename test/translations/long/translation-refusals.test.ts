@@ -142,6 +142,17 @@ describe("the error format of refused translation requests", () => {
         /"translation" not found/,
       ],
       [{ id_0: "{{a}}".repeat(10_001) }, "INVALID_TRANSLATIONS", /10001 Liquid tags/],
+      // One tag with many in it.
+      [
+        { id_0: `{% liquid\n${"#\n".repeat(100_000)}%}` },
+        "INVALID_TRANSLATIONS",
+        /Liquid tags; the limit/,
+      ],
+      [
+        { id_0: `{{ x${" | a".repeat(100_000)} }}` },
+        "INVALID_TRANSLATIONS",
+        /Liquid tags; the limit/,
+      ],
       [{ id_0: `{{a}}${"x".repeat(1_048_576)}` }, "INVALID_TRANSLATIONS", /more than 1048576/],
     ];
     for (const [map, code, message] of cases) {

@@ -1,6 +1,6 @@
 import { createReadStream, createWriteStream } from "node:fs";
 import { basename, join } from "node:path";
-import type { Readable } from "node:stream";
+import { pipeline as connect, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
@@ -131,6 +131,9 @@ function failureAbout(paths: readonly string[], format: FileFormat): (error: unk
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
+/** The limit for all copies together, as for what DuckDB writes: a small file can be large unpacked. */
+const MOST_COPIED_GB = 40;
+
 /** DuckDB takes a byte order mark for a broken first line, and leaves the line out: such files are copied without it. */
 async function withoutMarks(
   paths: readonly string[],
@@ -138,18 +141,34 @@ async function withoutMarks(
   signal: AbortSignal,
 ): Promise<string[]> {
   const found: string[] = [];
+  let copied = 0;
   for (const [index, path] of paths.entries()) {
     if (await hasMark(path)) {
       const copy = join(folder, `without-mark-${index}.ndjson`);
-      await pipeline(bytesOf(path), withoutMark, createWriteStream(copy), { signal });
+      const counted = async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of withoutMark(chunks)) {
+          copied += chunk.length;
+          if (copied > MOST_COPIED_GB * 1_024 ** 3) {
+            throw new SourceUnfit(`${basename(path)} has more than ${MOST_COPIED_GB} GB unpacked.`);
+          }
+          yield chunk;
+        }
+      };
+      await pipeline(bytesOf(path), counted, createWriteStream(copy), { signal });
       found.push(copy);
     } else found.push(path);
   }
   return found;
 }
 
-const bytesOf = (path: string): Readable =>
-  /\.gz$/i.test(path) ? createReadStream(path).pipe(createGunzip()) : createReadStream(path);
+/** The unpacked bytes. A fault of the file is one of the stream, and a stream that is not read to its end closes the file. */
+function bytesOf(path: string): Readable {
+  const file = createReadStream(path);
+  if (!/\.gz$/i.test(path)) return file;
+  const unpacked = createGunzip();
+  connect(file, unpacked, () => {});
+  return unpacked;
+}
 
 async function hasMark(path: string): Promise<boolean> {
   let start = Buffer.alloc(0);
@@ -207,13 +226,15 @@ async function stageRows(
   const short = (column: SourceColumn) => `left(${text(column)}, ${LONGEST_READ_IDENTIFIER})`;
   const json = payload ? text(payload) : "null::varchar";
   await ask(
-    `create or replace temp table staged as
-     select try_cast(${quoted(updatedAt)} as timestamptz) as time, ${short(updatedAt)} as written,
-       strlen(${json}) as bytes,
-       case when strlen(${json}) <= ${LARGEST_PAYLOAD_BYTES} then ${json} end as payload,
-       ${identifiers.map((column) => `${short(column)} as ${column.part}`).join(", ")}
-     from ${table} where time is null or time >= ${timeLiteral(from)}
-       or time < ${timeLiteral(BEGINNING)}`,
+    // The outer query sees no column of the files: one of them may be called time.
+    `create or replace temp table staged as select * from (
+       select try_cast(${quoted(updatedAt)} as timestamptz) as time, ${short(updatedAt)} as written,
+         strlen(${json}) as bytes,
+         case when strlen(${json}) <= ${LARGEST_PAYLOAD_BYTES} then ${json} end as payload,
+         ${identifiers.map((column) => `${short(column)} as ${column.part}`).join(", ")}
+       from ${table}
+     ) as read
+     where time is null or time >= ${timeLiteral(from)} or time < ${timeLiteral(BEGINNING)}`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Filter } from "./filter.ts";
 import { picker } from "./match.ts";
 import type { AttributeChange } from "./patch-request.ts";
 import { scimProblem } from "./problems.ts";
-import { readAttribute, refuseTooMany } from "./read-attributes.ts";
+import { readAttribute, refuseTooMany, writablePart } from "./read-attributes.ts";
 
 /*
  * PATCH of lists. Every function takes time in proportion to the values, and charges for them first: many
@@ -114,37 +114,60 @@ function identity({ subAttributes }: Attribute): (value: Json) => string {
   return (value) => canonical((value as JsonObject)[name] ?? null);
 }
 
-/** The same text for values that are equal. */
+/** The same text for values that are equal. An empty list is no value: RFC 7643, 2.5. */
 function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${name}:${canonical(value[name] ?? null)}`).join()}}`;
+  const isEmptyList = (each: Json | undefined) => Array.isArray(each) && each.length === 0;
+  const names = Object.keys(value).filter((name) => !isEmptyList(value[name]));
+  return `{${names
+    .sort()
+    .map((name) => `${name}:${canonical(value[name] ?? null)}`)
+    .join()}}`;
 }
 
 /**
  * Removes given values from a list, or the whole list if none are given. RFC 7644 removes by filter only,
- * but Microsoft Entra sends the values.
+ * but Microsoft Entra sends the values. An id may name a value.
+ *
+ * @throws Problem with `invalidValue` for a value that has no known member: it would name every value.
  */
 export function removeValues(
   attribute: Attribute,
   current: Json | undefined,
   { value, path, work }: AttributeChange,
 ): Json | undefined {
-  const list = isJsonObject(value) ? [value] : value;
-  if (!Array.isArray(list) || !Array.isArray(current)) return undefined;
-  const reading = { isWhole: false, work };
+  const isGiven = value !== undefined && value !== null && value !== "";
+  if (!isGiven || !Array.isArray(current)) return undefined;
+  const list = Array.isArray(value) ? value : [value];
+  const reading = { isWhole: false, keepsIds: true, work };
   const named = readAttribute(attribute, list, reading, path) as readonly Json[] | undefined;
   if (!named) return undefined;
-  const isNamed = holdsOneOf(named, work);
+  const index = named.findIndex(namesNothing);
+  if (index >= 0) {
+    throw scimProblem("invalidValue", `'${path}[${index}]' must name a value to remove`);
+  }
+  const isNamed = holdsOneOf(named, attribute, work);
   return current.filter((each: Json) => !isNamed(each));
+}
+
+/** Whether nothing is left of a value, or of a part of it, once it is read. */
+function namesNothing(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(namesNothing);
+  if (!isJsonObject(value)) return false;
+  const members = Object.values(value);
+  return members.length === 0 || members.some(namesNothing);
 }
 
 /**
  * Whether a value contains all members of one of the others. The others are grouped by their member
  * names, so that a look-up replaces a comparison with each.
  */
-function holdsOneOf(others: readonly Json[], work: WorkBudget): (value: Json) => boolean {
+function holdsOneOf(
+  others: readonly Json[],
+  { subAttributes }: Attribute,
+  work: WorkBudget,
+): (value: Json) => boolean {
   const groups = new Map<string, { names: string[] | undefined; texts: Set<string> }>();
   for (const other of others) {
     const names = isJsonObject(other) ? Object.keys(other).sort() : undefined;
@@ -158,7 +181,9 @@ function holdsOneOf(others: readonly Json[], work: WorkBudget): (value: Json) =>
       spend(work, WORK_PER_IDENTITY);
       if (names === undefined || !isJsonObject(value)) return texts.has(canonical(value));
       const part = names.flatMap((name) =>
-        Object.hasOwn(value, name) ? [[name, value[name] ?? null]] : [],
+        Object.hasOwn(value, name)
+          ? [[name, writablePart(findAttribute(subAttributes, name), value[name] ?? null)]]
+          : [],
       );
       return texts.has(canonical(Object.fromEntries(part)));
     });

@@ -28,6 +28,8 @@ const OWN_ATTRIBUTE = "permissions";
 export interface Reading {
   /** Whether required attributes must be present; part of a resource may lack them. */
   readonly isWhole: boolean;
+  /** Whether an id may name a value; ids further below are ignored all the same. */
+  readonly keepsIds?: boolean;
   readonly work: WorkBudget;
 }
 
@@ -46,6 +48,7 @@ export function readAttributes(
   path = "",
 ): JsonObject {
   const read: Record<string, Json> = {};
+  const below = reading.keepsIds ? { ...reading, keepsIds: false } : reading;
   for (const [key, value] of path === "" ? membersOf(source) : Object.entries(source)) {
     spend(reading.work, 1);
     const known = findAttribute(attributes, key);
@@ -55,12 +58,26 @@ export function readAttributes(
     }
     const place = join(path, known.name);
     if (Object.hasOwn(read, known.name)) throw invalidValue(place, "is given twice");
-    if (known.mutability === "readOnly") continue;
-    const attribute = readAttribute(known, value, reading, place);
+    if (known.mutability === "readOnly" && !reading.keepsIds) continue;
+    const attribute = readAttribute(known, value, below, place);
     if (attribute !== undefined) read[known.name] = attribute;
   }
   if (reading.isWhole) requireAll(attributes, read, path);
   return read;
+}
+
+/** A value without members that are read-only, such as ids, at any level. */
+export function writablePart(
+  attribute: Pick<Attribute, "subAttributes"> | undefined,
+  value: Json,
+): Json {
+  if (Array.isArray(value)) return value.map((each: Json) => writablePart(attribute, each));
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).flatMap(([name, each]): [string, Json][] => {
+    const known = findAttribute(attribute?.subAttributes, name);
+    return known?.mutability === "readOnly" ? [] : [[name, writablePart(known, each)]];
+  });
+  return Object.fromEntries(members);
 }
 
 /** The attributes of a user; they may be below the name of their schema. */

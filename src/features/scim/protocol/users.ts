@@ -8,9 +8,9 @@ import { type ListResponse, listResponse } from "./list-response.ts";
 import { conditionOf } from "./match.ts";
 import { applyPatch } from "./patch.ts";
 import { readPatch, requireSchema } from "./patch-request.ts";
-import { declaredPermissions } from "./permissions.ts";
+import { declaredPermissions, permissionsView } from "./permissions.ts";
 import { SCIM_WORK_LIMIT, scimProblem, userNotFound } from "./problems.ts";
-import { refuseUnstorableMembers } from "./read-attributes.ts";
+import { refuseUnstorableMembers, writablePart } from "./read-attributes.ts";
 import { readUser } from "./read-user.ts";
 import { type Selection, selector } from "./selection.ts";
 import { userView } from "./user-view.ts";
@@ -137,10 +137,13 @@ export async function patchUser(
   const organisation = await directory.organisation();
   const user = await directory.change(id, (present) => {
     const work = startWork(SCIM_WORK_LIMIT);
-    const attributes = attributesOf(present, organisation);
-    const patched = applyPatch(attributes, operations, work);
+    const { attributes } = present;
+    // With the ids that the client saw, because operations may name values by them.
+    const permissions = permissionsView(attributes.permissions, organisation);
+    const patched = applyPatch({ ...attributes, permissions }, operations, work);
+    const stored = writablePart({ subAttributes: RESOURCE_ATTRIBUTES }, patched) as JsonObject;
     const defaults = { active: attributes.active };
-    return readUser(patched, organisation, work, { defaults });
+    return readUser(stored, organisation, work, { defaults });
   });
   if (!user) throw userNotFound();
   return show(userView(user, organisation));

@@ -199,6 +199,21 @@ describe("a SCIM request with an Idempotency-Key", () => {
     }
   });
 
+  test("a SCIM refusal that quotes a NUL is replayed for its Idempotency-Key, with a replacement character", async () => {
+    const user = await scim.user();
+    const calls = [
+      ["POST", "?attributes=%00", newUser()],
+      ["PUT", `/${user.id}?excludedAttributes=a%00b`, newUser()],
+    ] as const;
+    for (const [index, [method, path, body]] of calls.entries()) {
+      const send = () => scim.call(method, `/scim/v2/Users${path}`, body, options(`nul-${index}`));
+      const [first, again] = [await send(), await send()];
+      assert.deepEqual([first.status, again.status], [400, 400], JSON.stringify(first.body));
+      assert.ok(!first.body.detail.includes("\0"));
+      assert.deepEqual(again.body, first.body);
+    }
+  });
+
   test("an Idempotency-Key reused for a different SCIM request is refused with a SCIM error", async () => {
     await scim.call("POST", "/scim/v2/Users", newUser(), options("once"));
     const other = await scim.call("POST", "/scim/v2/Users", newUser(), options("once"));

@@ -6,7 +6,7 @@ import type { ErasedPerson, Retained, TraceEraser } from "./admin/retention/rete
 import type { SealedKind } from "./admin/secrets/rotate.ts";
 import type { ReferenceEraser } from "./admin/workspaces/delete-workspace.ts";
 import type { Eraser } from "./admin/workspaces/reset.ts";
-import type { Colleagues, Resource } from "./admin/workspaces/resource.ts";
+import type { Colleagues, NameEraser, Resource } from "./admin/workspaces/resource.ts";
 import type { CompanyContext } from "./base/context/context.ts";
 import type { Metrics } from "./base/observe/metrics.ts";
 import type { Database } from "./database/database.ts";
@@ -84,6 +84,8 @@ export interface Feature<Services = never, Settings = never> {
   readonly erasure?: readonly TraceEraser[];
   /** Removes what refers to a deleted workspace outside the rows of the workspace. */
   readonly deletion?: Ordered<ReferenceEraser>;
+  /** Removes what still mentions a name that a new workspace or permission set takes. */
+  readonly nameEraser?: NameEraser;
   /** Drops what this process holds in memory about a workspace, after a reset or a deletion. */
   readonly forgetWorkspace?: (services: Services, workspaceId: number) => void;
   /** Drops what server processes hold in memory about an erased person. */

@@ -97,6 +97,7 @@ function listsOf(loaded: readonly CheckedPart[]): App {
       later: parts.flatMap((part) => part.reset?.later ?? []),
     },
     referenceErasers: inOrder(parts.map((part) => part.deletion)),
+    nameErasers: parts.flatMap((part) => part.nameEraser ?? []),
     traceErasers: parts.flatMap((part) => part.erasure ?? []),
     sealedKinds: parts.flatMap((part) => part.sealed ?? []),
     sweeps: parts.flatMap((part) => part.sweeps ?? []),

@@ -10,7 +10,7 @@ import { hashSecret } from "../core/admin/secrets/secrets.ts";
 import type { SharedSecret } from "../core/admin/secrets/shared-secret.ts";
 import type { ReferenceEraser } from "../core/admin/workspaces/delete-workspace.ts";
 import type { Erasers } from "../core/admin/workspaces/reset.ts";
-import type { Colleagues, Resource } from "../core/admin/workspaces/resource.ts";
+import type { Colleagues, NameEraser, Resource } from "../core/admin/workspaces/resource.ts";
 import type { Clock } from "../core/base/clock.ts";
 import type { CompanyContext } from "../core/base/context/context.ts";
 import { createFairLine } from "../core/base/fair-line.ts";
@@ -78,6 +78,7 @@ export interface AppLists {
   readonly companyResources: readonly Resource<CompanyContext>[];
   readonly erasers: Erasers;
   readonly referenceErasers: readonly ReferenceEraser[];
+  readonly nameErasers: readonly NameEraser[];
   readonly traceErasers: readonly TraceEraser[];
   readonly sealedKinds: readonly SealedKind[];
   readonly attentionSources: readonly AttentionSource[];
@@ -125,6 +126,7 @@ export async function createFirst(
     namesOfColleagues: lists.namesOfColleagues,
     erasers: lists.erasers,
     referenceErasers: lists.referenceErasers,
+    nameErasers: lists.nameErasers,
     traceErasers: lists.traceErasers,
     attentionSources: lists.attentionSources,
     sealedKinds: lists.sealedKinds,

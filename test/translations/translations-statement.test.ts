@@ -39,6 +39,7 @@ test("the translations of a message with 500 strings in 40 locales are read in o
       shortestSecret: 1,
       adminTokenHashes: [],
       colleaguesAmong: async () => new Set<string>(),
+      nameErasers: [],
       resources: RESOURCES,
     };
     const context = { ...BY_THE_SERVER, workspace: { id: 1, name: "x" } as Workspace };

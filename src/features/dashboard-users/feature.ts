@@ -42,7 +42,7 @@ export {
 } from "./dashboard-user.ts";
 export { DEPARTMENTS } from "./departments.ts";
 export { ADMINISTRATOR, covers, personOf } from "./effective-permissions.ts";
-export { withdrawPermissions, withoutWorkspace } from "./forget-workspace.ts";
+export { withdrawPermissions, withoutNames } from "./forget-names.ts";
 export {
   deleteInvitations as endInvitations,
   deleteLink as takeLink,

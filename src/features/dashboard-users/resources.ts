@@ -81,7 +81,18 @@ const ownSets = listedResource<DeclaredPermissionSet, CompanyContext>({
     return { name: name as string, permissions: permissions ?? [] };
   },
   select: (database, { company }) => selectPermissionSets(database, company.id),
-  save: (tx, { company }, entries) => upsertPermissionSets(tx, company.id, entries),
+  async save(tx, { company }, entries, { clock, nameErasers }) {
+    const known = new Set((await selectPermissionSets(tx, company.id)).map(({ name }) => name));
+    // People with a ready role have it under the same name, and keep the company's own.
+    const names = entries
+      .map(({ name }) => name)
+      .filter((name) => !known.has(name) && !Object.hasOwn(READY_ROLES, name));
+    if (names.length > 0) {
+      const now = clock.now();
+      for (const erase of nameErasers) await erase(tx, { kind: "permission_set", names }, now);
+    }
+    await upsertPermissionSets(tx, company.id, entries);
+  },
   remove: (tx, { company }, entries) => deletePermissionSets(tx, company.id, entries),
 });
 

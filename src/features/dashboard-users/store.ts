@@ -121,24 +121,20 @@ export async function deleteUser(
 }
 
 /**
- * Ids of users whose permissions name a workspace, in their order; pass the last one for the next
- * page.
+ * Ids of users whose attributes contain one of these parts, in their order; pass the last one for the
+ * next page.
  */
-export const selectUsersOfWorkspace = (
+export const selectUsersWith = (
   database: Queryable,
-  workspaceName: string,
+  parts: readonly JsonObject[],
   after: string | undefined,
   limit: number,
 ) =>
   database.query<Pick<User, "id">>(
     `select user_id as id from dashboard_users
-     where attributes::jsonb @> $1::text::jsonb and ($2::uuid is null or user_id > $2)
+     where attributes::jsonb @> any($1::text[]::jsonb[]) and ($2::uuid is null or user_id > $2)
      order by user_id limit $3`,
-    [
-      JSON.stringify({ permissions: { appGroup: [{ appGroupName: workspaceName }] } }),
-      after ?? null,
-      limit,
-    ],
+    [parts.map((part) => JSON.stringify(part)), after ?? null, limit],
   );
 
 /** Users as they are, locked until the transaction ends. */

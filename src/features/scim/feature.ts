@@ -1,7 +1,7 @@
 import type { Feature } from "../../core/feature.ts";
 import { dashboardUserAdminEndpoints } from "./admin-endpoints.ts";
 import { scimEndpoints } from "./endpoints.ts";
-import { forgetWorkspaceOfUsers } from "./forget-workspace.ts";
+import { forgetNamesOfUsers, forgetWorkspaceOfUsers } from "./forget-names.ts";
 import { scimDefaults } from "./resources.ts";
 
 export const feature = {
@@ -13,4 +13,5 @@ export const feature = {
   ],
   companyResources: [scimDefaults],
   deletion: { later: [forgetWorkspaceOfUsers] },
+  nameEraser: forgetNamesOfUsers,
 } satisfies Feature;

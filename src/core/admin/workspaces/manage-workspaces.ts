@@ -60,7 +60,7 @@ export interface WantedWorkspace {
 
 export async function saveWorkspace(
   tx: Transaction,
-  { clock }: Clocked,
+  { clock, nameErasers }: Pick<ResourceServices, "clock" | "nameErasers">,
   companyId: string,
   name: string,
   { allow_reset = false, settings: declared }: WantedWorkspace,
@@ -74,7 +74,10 @@ export async function saveWorkspace(
     { action, kind: "workspace", workspace: name, name, details },
   ];
   if (!known) {
-    await insertWorkspace(tx, companyId, wanted, clock.now());
+    const now = clock.now();
+    // Permissions that were given while a workspace of this name was deleted are still stored.
+    for (const erase of nameErasers) await erase(tx, { kind: "workspace", names: [name] }, now);
+    await insertWorkspace(tx, companyId, wanted, now);
     return { id, isNew: true, changes: change("created") };
   }
   if (isDeepStrictEqual(known, wanted)) return { id, isNew: false, changes: [] };

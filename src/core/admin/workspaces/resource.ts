@@ -56,7 +56,17 @@ export interface Colleagues {
   ): Promise<ReadonlySet<string>>;
 }
 
+/** Names of things that are gone, or are new. */
+export interface FreeNames {
+  readonly kind: "workspace" | "permission_set";
+  readonly names: readonly string[];
+}
+
+/** Removes what mentions names, before something new takes them: otherwise people would have permissions by it that nobody gave. */
+export type NameEraser = (tx: Transaction, free: FreeNames, now: Date) => Promise<unknown>;
+
 export interface ResourceServices extends Colleagues {
+  readonly nameErasers: readonly NameEraser[];
   readonly clock: Clock;
   readonly sealing: Sealing;
   /** The minimum length of a declared key or token, in characters. */

@@ -135,6 +135,39 @@ describe("the deletion of a workspace", () => {
     }
   });
 
+  test("permissions in a workspace that were stored after its deletion are not those of a later one with its name", async () => {
+    const [workspace, other] = [await server.workspace(), await server.workspace()];
+    const { body } = await server.admin("POST", "/admin/v1/dashboard-users", {
+      user_name: "late@example.com",
+      given_name: "Late",
+      department: "engineering",
+      permissions: {
+        appGroup: [workspace, other].map(({ name }) => ({
+          appGroupName: name,
+          appGroupPermissions: ["admin"],
+        })),
+      },
+    });
+    const { id } = body.person;
+    const [stored] = await server.database.query<{ attributes: string; searchable: string }>(
+      "select attributes::text, searchable::text from dashboard_users where user_id = $1",
+      [id],
+    );
+    await remove(workspace.name);
+    // As a request over SCIM does that checked the name before the deletion committed.
+    await server.database.query(
+      `update dashboard_users set attributes = $2::text::json, searchable = $3::text::jsonb
+       where user_id = $1`,
+      [id, stored?.attributes, stored?.searchable],
+    );
+    await declareAgain(workspace);
+    const { body: after } = await server.admin("GET", `/admin/v1/dashboard-users/${id}`);
+    assert.deepEqual(
+      after.person.permissions.appGroup.map((each: any) => each.appGroupName),
+      [other.name],
+    );
+  });
+
   test("a change of a dashboard user that commits while a workspace is deleted stays", {
     skip: ENGINE === "embedded" ? "An embedded database runs one transaction at a time." : false,
   }, async () => {

@@ -14,7 +14,10 @@ import { startIntegration } from "../../sync-runs.ts";
 const server = await startServer();
 const folder = await temporaryFolder();
 
-const startFiles = (url: string) => startIntegration(server, { warehouse: { type: "files", url } });
+const formatOf = (url: string) => /\.(parquet|csv)$/.exec(url)?.[1] ?? "ndjson";
+
+const startFiles = (url: string) =>
+  startIntegration(server, { warehouse: { type: "files", url, format: formatOf(url) } });
 
 test("a packed file that cannot be opened fails its run, and the server continues", async () => {
   const own = join(folder, "unreadable");
@@ -32,14 +35,15 @@ test("a packed file is closed after a run that reads its beginning alone", {
     JSON.stringify({
       updated_at: "2026-01-01T12:00:00Z",
       external_id: `user-${index}`,
-      payload: { noise: randomBytes(500).toString("base64") },
+      payload: { noise: randomBytes(150).toString("base64") },
     });
   await writeFile(
     path,
-    gzipSync(Array.from({ length: 500 }, (_, index) => line(index)).join("\n")),
+    gzipSync(Array.from({ length: 2_000 }, (_, index) => line(index)).join("\n")),
   );
   const integration = await startFiles(path);
-  assert.equal((await integration.sync()).job_status, "success");
+  const run = await integration.sync();
+  assert.equal(run.job_status, "success", JSON.stringify(run));
   const targets = readdirSync("/proc/self/fd").map((each) => {
     try {
       return readlinkSync(`/proc/self/fd/${each}`);

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { sweepDeletedWorkspaces } from "../../../../src/core/admin/workspaces/delete-workspace.ts";
 import { lockForApply } from "../../../../src/core/admin/workspaces/store.ts";
 import { readTables } from "../../../../src/core/database/backup/dump-database.ts";
+import { addColleague } from "../../../colleagues.ts";
 import { ENGINE, startOwnServer, type TestWorkspace, workspaceAt } from "../../../harness.ts";
 import { until } from "../../../until.ts";
 
@@ -137,18 +138,16 @@ describe("the deletion of a workspace", () => {
 
   test("permissions in a workspace that were stored after its deletion are not those of a later one with its name", async () => {
     const [workspace, other] = [await server.workspace(), await server.workspace()];
-    const { body } = await server.admin("POST", "/admin/v1/dashboard-users", {
-      user_name: "late@example.com",
-      given_name: "Late",
-      department: "engineering",
-      permissions: {
-        appGroup: [workspace, other].map(({ name }) => ({
-          appGroupName: name,
-          appGroupPermissions: ["admin"],
-        })),
-      },
-    });
-    const { id } = body.person;
+    const { id } = await addColleague(server);
+    const permissions = {
+      companyPermissions: [],
+      appGroup: [workspace, other].map(({ name }) => ({
+        appGroupName: name,
+        appGroupPermissions: ["admin"],
+      })),
+    };
+    const given = await server.admin("PATCH", `/admin/v1/dashboard-users/${id}`, { permissions });
+    assert.equal(given.status, 200);
     const [stored] = await server.database.query<{ attributes: string; searchable: string }>(
       "select attributes::text, searchable::text from dashboard_users where user_id = $1",
       [id],

@@ -61,8 +61,7 @@ export async function fetchOutbound(
   }
   if (username || password) throw new TypeError("The URL must not contain a user or a password.");
   const isSecure = protocol === "https:";
-  const addresses = await outbound.resolve(hostname, Number(port || (isSecure ? 443 : 80)));
-  signal?.throwIfAborted();
+  const addresses = await outbound.resolve(hostname, Number(port || (isSecure ? 443 : 80)), signal);
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = (isSecure ? requestHttps : requestHttp)(new URL(url), {
       method,

@@ -1,8 +1,7 @@
-import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { clearTimeout, setTimeout as startTimer } from "node:timers";
-import { setTimeout } from "node:timers/promises";
+import { clearTimeout, setTimeout } from "node:timers";
+import { lookUpAsSystem, lookUpForeign } from "./look-up.ts";
 import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
 
 /*
@@ -55,6 +54,8 @@ export interface OutboundSettings {
   readonly allow: readonly string[];
   /** Rapport's own database. */
   readonly own: readonly HostAndPort[];
+  /** Whether the installation gives the names: the system looks them up. */
+  readonly trustsNames?: boolean;
 }
 
 export interface CheckOptions {
@@ -73,14 +74,22 @@ const CHECK_TIMEOUT_MS = 3_000;
 /** How many addresses of a name are tried. */
 const MOST_ADDRESSES = 4;
 
-export function createOutbound({ allow, own }: OutboundSettings) {
+export function createOutbound({ allow, own, trustsNames = false }: OutboundSettings) {
   const isAllowed = networks(allow.filter(isNetwork));
   const names = new Set(allow.filter((entry) => !isNetwork(entry)).map(plainName));
 
-  async function resolve(host: string, port: number): Promise<readonly string[]> {
-    const found = await addressesOf(host);
-    const isNamed = names.has(plainName(host));
-    const isOwn = own.length > 0 ? await ownAddresses(own, port) : () => false;
+  async function resolve(
+    host: string,
+    port: number,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]> {
+    const name = plainName(host);
+    const isNamed = names.has(name);
+    const isTrusted = trustsNames || isNamed || !isForeign(name);
+    const lookUp = isTrusted ? lookUpAsSystem : lookUpForeign;
+    const found = (await lookUp(name, signal)).map(plainAddress);
+    const isOwn = own.length > 0 ? await ownAddresses(own, port, signal) : () => false;
+    signal?.throwIfAborted();
     const wrong = (address: string) =>
       isOwn(address) || !(isNamed || isPublic(address) || isAllowed(address));
     // One wrong address among others is an attempt too: which one is taken must not matter.
@@ -89,7 +98,11 @@ export function createOutbound({ allow, own }: OutboundSettings) {
   }
 
   return {
-    /** The addresses of a host, all of them checked. @throws OutboundRefused, or the error of the look-up. */
+    /**
+     * The addresses of a host, all of them checked.
+     *
+     * @throws OutboundRefused, the error of the look-up, or the reason of the signal.
+     */
     resolve,
     /**
      * Resolves a host and checks its addresses. A host that cannot be resolved now passes, because
@@ -98,13 +111,11 @@ export function createOutbound({ allow, own }: OutboundSettings) {
      * @throws OutboundRefused
      */
     async check(host: string, port: number, { mustResolve = false }: CheckOptions = {}) {
-      const checked = resolve(host, port).catch((error) => {
+      try {
+        await resolve(host, port, AbortSignal.timeout(CHECK_TIMEOUT_MS));
+      } catch (error) {
         if (mustResolve || error instanceof OutboundRefused) throw new OutboundRefused(host);
-        return [];
-      });
-      const late = setTimeout(CHECK_TIMEOUT_MS, undefined, { ref: false });
-      const found = await Promise.race([checked, late]);
-      if (mustResolve && !found) throw new OutboundRefused(host);
+      }
     },
     /**
      * Connects to a checked address of a host; of several, to the first that answers.
@@ -113,7 +124,7 @@ export function createOutbound({ allow, own }: OutboundSettings) {
      */
     async connect(host: string, port: number, signal?: AbortSignal) {
       let last: unknown;
-      for (const address of (await resolve(host, port)).slice(0, MOST_ADDRESSES)) {
+      for (const address of (await resolve(host, port, signal)).slice(0, MOST_ADDRESSES)) {
         signal?.throwIfAborted();
         try {
           return await connectTo(address, port, signal);
@@ -129,11 +140,12 @@ export function createOutbound({ allow, own }: OutboundSettings) {
 /** A name as names are compared: without brackets, the root's dot, and case. */
 const plainName = (host: string): string => host.replace(/^\[|\]$|\.$/g, "").toLowerCase();
 
-async function addressesOf(host: string): Promise<string[]> {
-  // The resolver understands 127.1 and 0x7f000001 as well, and gives the address that they mean.
-  const found = await lookup(plainName(host), { all: true, verbatim: true });
-  return found.map(({ address }) => plainAddress(address));
-}
+/**
+ * Whether a name server outside may have to answer for a name. The system answers for names without a dot and for all
+ * spellings of addresses, 127.1 and 0x7f000001 among them.
+ */
+const isForeign = (name: string): boolean =>
+  name.includes(".") && !name.includes(":") && !/\.(?:\d+|0x[\da-f]*)$/.test(name);
 
 const isLoopback = networks(["127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"]);
 
@@ -141,11 +153,13 @@ const isLoopback = networks(["127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"]);
 async function ownAddresses(
   own: readonly HostAndPort[],
   port: number,
+  signal: AbortSignal | undefined,
 ): Promise<(address: string) => boolean> {
   const addresses = new Set<string>();
   for (const each of own) {
     if (each.port !== port) continue;
-    for (const address of await addressesOf(each.host).catch(() => [])) addresses.add(address);
+    const found = await lookUpAsSystem(plainName(each.host), signal).catch(() => []);
+    for (const address of found) addresses.add(plainAddress(address));
   }
   const isHere = [...addresses].some(isLoopback);
   if (isHere) for (const address of interfaceAddresses()) addresses.add(address);
@@ -160,7 +174,7 @@ const interfaceAddresses = (): string[] =>
 function connectTo(address: string, port: number, signal?: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port });
-    const timeout = startTimer(
+    const timeout = setTimeout(
       () => socket.destroy(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" })),
       CONNECT_TIMEOUT_MS,
     );
@@ -215,4 +229,8 @@ export function limitReads(socket: Socket, mostBytes: number) {
 }
 
 /** Allows everything: for declarations by an administrator of the whole installation. */
-export const UNGUARDED: Outbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"], own: [] });
+export const UNGUARDED: Outbound = createOutbound({
+  allow: ["0.0.0.0/0", "::/0"],
+  own: [],
+  trustsNames: true,
+});

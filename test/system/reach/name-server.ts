@@ -1,6 +1,6 @@
 /*
  * A name server on this machine, which tests tell what to answer, and how to change its mind. Names below `names.test` are
- * looked up there, in this process; all others as before.
+ * looked up there, in this process; all others as before, because it has none of them.
  */
 import { createSocket } from "node:dgram";
 import type dns from "node:dns";
@@ -15,8 +15,14 @@ const ZONE = ".names.test";
 export interface NameServer {
   /** Each look-up of the name gets the next list of addresses, and the last one again and again; none: no such name. */
   answer(name: string, ...addresses: readonly (readonly string[])[]): string;
+  /** The name server never answers for the name. */
+  ignore(name: string): string;
+  /** The system alone knows the name: it is in the hosts file. */
+  keep(name: string, ...addresses: readonly string[]): string;
   /** How often the name was looked up. */
   asked(name: string): number;
+  /** How many names below the zone the system looked up, and how many at once at most. */
+  readonly ofSystem: { times: number; most: number };
 }
 
 interface Question {
@@ -78,6 +84,8 @@ function responseTo(message: Buffer, { type, bytes }: Question, addresses: reado
 export async function startNameServer(): Promise<NameServer> {
   const answers = new Map<string, readonly (readonly string[])[]>();
   const counts = new Map<string, number>();
+  const ignored = new Set<string>();
+  const kept = new Map<string, readonly string[]>();
   const socket = createSocket("udp4");
   socket.on("message", (message, { port, address }) => {
     const question = questionIn(message);
@@ -85,15 +93,25 @@ export async function startNameServer(): Promise<NameServer> {
     const lists = answers.get(name) ?? [];
     // A look-up asks for IPv4 first, and then for IPv6.
     if (type === A) counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (ignored.has(name)) return;
     const list = lists[Math.min(counts.get(name) ?? 1, lists.length) - 1] ?? [];
     socket.send(responseTo(message, question, list), port, address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   after(() => socket.close());
-  lookUpAt((socket.address() as AddressInfo).port);
+  const ofSystem = lookUpAt((socket.address() as AddressInfo).port, kept);
   return {
+    ofSystem,
     answer(name, ...addresses) {
       answers.set(`${name}${ZONE}`, addresses);
+      return `${name}${ZONE}`;
+    },
+    ignore(name) {
+      ignored.add(`${name}${ZONE}`);
+      return `${name}${ZONE}`;
+    },
+    keep(name, ...addresses) {
+      kept.set(`${name}${ZONE}`, addresses);
       return `${name}${ZONE}`;
     },
     asked: (name) => counts.get(name) ?? 0,
@@ -101,26 +119,41 @@ export async function startNameServer(): Promise<NameServer> {
 }
 
 /** The system's resolver cannot be pointed elsewhere by a process; the resolver of Node.js can. */
-function lookUpAt(port: number): void {
-  const resolver = new promises.Resolver({ timeout: 1_000, tries: 1 });
-  resolver.setServers([`127.0.0.1:${port}`]);
-  const lookupOfSystem = promises.lookup;
-  const lookup = async (host: string, options: dns.LookupAllOptions) => {
-    if (!host.endsWith(ZONE)) return lookupOfSystem(host, options);
-    const ofFamily = async (family: 4 | 6) =>
-      (await resolver[`resolve${family}`](host).catch(() => [])).map((address) => ({
-        address,
-        family,
-      }));
-    const found = [...(await ofFamily(4)), ...(await ofFamily(6))];
-    if (found.length > 0) return found;
+function lookUpAt(port: number, kept: ReadonlyMap<string, readonly string[]>) {
+  const { lookup: lookupOfSystem, Resolver } = promises;
+  class ResolverHere extends Resolver {
+    constructor(options?: dns.ResolverOptions) {
+      super(options);
+      this.setServers([`127.0.0.1:${port}`]);
+    }
+  }
+  const resolver = new ResolverHere({ timeout: 1_000, tries: 1 });
+  const find = async (host: string) => {
+    const addresses = kept.get(host) ?? [
+      ...(await resolver.resolve4(host).catch(() => [])),
+      ...(await resolver.resolve6(host).catch(() => [])),
+    ];
+    if (addresses.length > 0)
+      return addresses.map((address) => ({ address, family: isIP(address) }));
     const error = new Error(`getaddrinfo ENOTFOUND ${host}`);
     throw Object.assign(error, { code: "ENOTFOUND", syscall: "getaddrinfo" });
   };
-  Object.assign(promises, { lookup });
+  const ofSystem = { times: 0, most: 0 };
+  let running = 0;
+  const lookup = async (host: string, options: dns.LookupAllOptions) => {
+    if (!host.endsWith(ZONE)) return lookupOfSystem(host, options);
+    ofSystem.times += 1;
+    running += 1;
+    ofSystem.most = Math.max(ofSystem.most, running);
+    return find(host).finally(() => {
+      running -= 1;
+    });
+  };
+  Object.assign(promises, { lookup, Resolver: ResolverHere });
   syncBuiltinESMExports();
   after(() => {
-    Object.assign(promises, { lookup: lookupOfSystem });
+    Object.assign(promises, { lookup: lookupOfSystem, Resolver });
     syncBuiltinESMExports();
   });
+  return ofSystem;
 }

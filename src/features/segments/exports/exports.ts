@@ -7,6 +7,7 @@ import { readWorkspaceNames } from "../../../core/admin/workspaces/find-workspac
 import { later } from "../../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../../core/base/context/context.ts";
 import type { WorkspaceSettings } from "../../../core/base/context/workspace-settings.ts";
+import { createFairLine } from "../../../core/base/fair-line.ts";
 import { Problem } from "../../../core/base/problem.ts";
 import { Text } from "../../../core/base/values/schemas.ts";
 import { type Database, withRetries } from "../../../core/database/database.ts";
@@ -80,8 +81,8 @@ export const UPLOAD_JOB = "segment_export_upload";
  *
  * @returns the prefix that names the export, and the link unless the workspace has a bucket.
  * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a callback that may not be called; RATE_LIMITED
- *   while another export of the segment is written or waits for its callback, and while as many of the
- *   workspace or of the company as may be are written into buckets.
+ *   while another export of the segment is written or waits for its callback, while as many of the workspace or of the
+ *   company as may be are written into buckets, and while as many of its callbacks as may be are looked up.
  */
 export async function startSegmentExport(
   services: SegmentExportServices,
@@ -95,7 +96,9 @@ export async function startSegmentExport(
   const { given: filter } = await filterOf(database, context, { segment_id });
   const callbackUrl = wanted.callback_endpoint ?? null;
   if (callbackUrl !== null) {
-    await recordingRefusals(services, context, () => checkCallback(outbound, callbackUrl));
+    await callbackChecks.run(workspace.id, () =>
+      recordingRefusals(services, context, () => checkCallback(outbound, callbackUrl)),
+    );
   }
   const now = clock.now();
   const bucket = bucketOf(workspace.settings);
@@ -156,6 +159,16 @@ function refuseOneMore(
     throw refuse(`${MOST_RUNNING} exports of segments are in progress.`);
   }
 }
+
+/** Each looks up a name, for three seconds at most: workspaces take turns. */
+const callbackChecks = createFairLine({
+  places: 20,
+  mostWaiting: 20,
+  refusal: () =>
+    new Problem("RATE_LIMITED", "The hosts of other callbacks are being looked up.", {
+      retryAfterSeconds: 3,
+    }),
+});
 
 /** How the audit log names a callback. */
 const CALLBACK = { kind: "segment_export", name: "callback_endpoint" };

@@ -232,6 +232,9 @@ export function createClient(settings: ClientSettings): WarehouseClient {
 /** The guard for every link that a warehouse returns. */
 const PUBLIC = createOutbound({ allow: [], own: [] });
 
+/** Tells whether the host of an inline declaration is public. */
+const DECLARED = createOutbound({ allow: [], own: [], trustsNames: true });
+
 /**
  * The links of a connection may point to the same places as the connection. Inline declarations of
  * an administrator may point anywhere, but a link is not declared: it may only point to public
@@ -241,7 +244,7 @@ async function outboundOfLinks(outbound: Outbound, base: string): Promise<Outbou
   if (outbound !== UNGUARDED) return outbound;
   const { host, port } = hostAndPortOf(base);
   try {
-    await PUBLIC.resolve(host, port);
+    await DECLARED.resolve(host, port);
     return PUBLIC;
   } catch (error) {
     if (error instanceof OutboundRefused) return UNGUARDED;

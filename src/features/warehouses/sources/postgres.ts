@@ -46,6 +46,9 @@ const place = { table: TableName(TABLE, 255, "public.crm_users", "quoted if it n
 /** How many rows are requested at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;
 
+/** How long a statement may take to answer: it may sort the whole table, or wait for a lock. */
+const LONGEST_ANSWER_MS = 3_600_000;
+
 /** The most that the rows of one query take, with the columns beside a payload. */
 const MOST_BYTES_AT_A_TIME = 1.5 * ROWS_AT_A_TIME * LARGEST_PAYLOAD_BYTES;
 
@@ -60,10 +63,10 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
     hostsOf: ({ url }) => hostsOf(url),
 
     async open({ url, table }, opening) {
-      const { sql, ask, close } = connectTo(url, opening);
+      const { ask, close } = connectTo(url, opening);
       try {
         await ask("begin read only");
-        const columns = await readColumns(sql, table);
+        const columns = await readColumns(ask, table);
         const dialect = dialectOf(TEXT_TYPE[type]);
         const run = async (statement: string) => ({
           count: undefined,
@@ -88,6 +91,10 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
     },
   });
 
+type DescribedColumn = postgres.Column<string>;
+
+type Answer<Row> = Row[] & { readonly columns: readonly DescribedColumn[] };
+
 /** One connection: the transaction and the cursor are its own. */
 function connectTo(url: string, { signal, outbound }: Opening) {
   signal.throwIfAborted();
@@ -110,14 +117,22 @@ function connectTo(url: string, { signal, outbound }: Opening) {
   const end = () => sql.end({ timeout: 0 });
   signal.addEventListener("abort", end, { once: true });
   return {
-    sql,
-    ask: <Row>(statement: string): Promise<Row[]> => {
+    /** Ends the connection if the answer takes too long. @throws SourceFailed, SourceUnfit */
+    async ask<Row>(statement: string): Promise<Answer<Row>> {
       limit?.renew();
-      return sql
-        .unsafe(statement)
-        .values()
-        .then((rows) => rows as unknown as Row[])
-        .catch(fail);
+      let timeout: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_resolve, reject) => {
+        timeout = setTimeout(() => {
+          reject(new SourceFailed(undefined, "the server is too slow."));
+          void end();
+        }, LONGEST_ANSWER_MS);
+      });
+      const answer = sql.unsafe(statement).values().catch(fail);
+      try {
+        return (await Promise.race([answer, late])) as unknown as Answer<Row>;
+      } finally {
+        clearTimeout(timeout);
+      }
     },
     close: async () => {
       signal.removeEventListener("abort", end);
@@ -217,10 +232,10 @@ interface PostgresColumn extends WarehouseColumn {
   readonly hasFraction: boolean;
 }
 
-async function readColumns(sql: postgres.Sql, table: string): Promise<PostgresColumn[]> {
-  const { columns } = await sql.unsafe(`select * from ${table} limit 0`).catch(fail);
+async function readColumns(ask: Ask, table: string): Promise<PostgresColumn[]> {
+  const { columns } = await ask(`select * from ${table} limit 0`);
   const numerics = columns.filter(({ type }) => type === NUMERIC);
-  const scales = await readScales(sql, numerics);
+  const scales = await readScales(ask, numerics);
   return columns.map((column) => {
     const { name, type } = column;
     const scale = type === NUMERIC ? scales.get(placeOf(column)) : 0;
@@ -234,24 +249,19 @@ async function readColumns(sql: postgres.Sql, table: string): Promise<PostgresCo
   });
 }
 
-type DescribedColumn = postgres.Column<string>;
-
 const placeOf = ({ table, number }: DescribedColumn): string => `${table} ${number}`;
 
 /** How many digits columns have after the point, as declared; without an entry, as many as a value has. */
 async function readScales(
-  sql: postgres.Sql,
+  ask: Ask,
   numerics: readonly DescribedColumn[],
 ): Promise<ReadonlyMap<string, number>> {
   const tables = [...new Set(numerics.map(({ table }) => table))].filter((oid) => oid !== 0);
   if (tables.length === 0) return new Map();
-  const rows = await sql
-    .unsafe(
-      `select attrelid::bigint, attnum, atttypmod from pg_attribute
-       where attrelid in (${tables.join()}) and atttypmod >= 4 and attnum > 0`,
-    )
-    .values()
-    .catch(fail);
+  const rows = await ask<[table: string, number: number, modifier: number]>(
+    `select attrelid::bigint, attnum, atttypmod from pg_attribute
+     where attrelid in (${tables.join()}) and atttypmod >= 4 and attnum > 0`,
+  );
   // The precision is in the upper half of the number, the scale in the lower, of 11 bits with a sign.
   return new Map(
     rows.map(([table, number, modifier]) => [

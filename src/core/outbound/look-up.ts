@@ -12,6 +12,9 @@ const TRY_MS = 2_000;
 
 const TRIES = 2;
 
+/** The code of the system's look-up if no name server answers. */
+const NO_ANSWER = "EAI_AGAIN";
+
 /**
  * The addresses of a name, or of any spelling of an address, as the system sees it.
  *
@@ -41,8 +44,8 @@ export async function lookUpForeign(name: string, signal?: AbortSignal): Promise
   const found = [...four.slice(0, 1), ...six.slice(0, 1), ...four.slice(1), ...six.slice(1)];
   if (found.length > 0) return found;
   if (both.some(isSilence)) {
-    const error = new Error(`getaddrinfo EAI_AGAIN ${name}`);
-    throw Object.assign(error, { code: "EAI_AGAIN", syscall: "getaddrinfo" });
+    const error = new Error(`getaddrinfo ${NO_ANSWER} ${name}`);
+    throw Object.assign(error, { code: NO_ANSWER, syscall: "getaddrinfo" });
   }
   return inTurn(() => lookUpAsSystem(name), signal);
 }

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readlinkSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { startServer } from "../../harness.ts";
@@ -56,23 +56,25 @@ test("a packed file is closed after a run that reads its beginning alone", {
 
 const duckdb = await (await DuckDBInstance.create(":memory:")).connect();
 
-for (const format of ["parquet", "csv", "ndjson"] as const) {
-  test(`a file with another column that is called time loses no row: ${format}`, async () => {
-    const path = join(folder, `times.${format}`);
-    const write = (rows: readonly (readonly [id: string, updatedAt: string, time: string])[]) =>
-      duckdb.run(
-        `copy (select id as external_id, '{"n":1}' as payload, updated_at::timestamp as updated_at, time::timestamp as time
+describe("a file with another column that is called time loses no row", () => {
+  for (const format of ["parquet", "csv", "ndjson"] as const) {
+    test(format, async () => {
+      const path = join(folder, `times.${format}`);
+      const write = (rows: readonly (readonly [id: string, updatedAt: string, time: string])[]) =>
+        duckdb.run(
+          `copy (select id as external_id, '{"n":1}' as payload, updated_at::timestamp as updated_at, time::timestamp as time
            from (values ${rows.map((row) => `('${row.join("','")}')`).join()}) as rows (id, updated_at, time))
          to '${path}' (format ${format === "ndjson" ? "json" : format})`,
-      );
-    const first = ["a", "2026-01-10 00:00:00", "2026-01-10 00:00:00"] as const;
-    await write([first]);
-    const integration = await startFiles(path);
-    assert.equal((await integration.sync()).job_status, "success");
-    await write([first, ["late", "2026-01-11 00:00:00", "2026-01-05 00:00:00"]]);
-    const run = await integration.sync();
-    assert.equal(run.job_status, "success");
-    const { custom_attributes } = await integration.workspace.profile({ external_ids: ["late"] });
-    assert.deepEqual(custom_attributes, { n: 1 });
-  });
-}
+        );
+      const first = ["a", "2026-01-10 00:00:00", "2026-01-10 00:00:00"] as const;
+      await write([first]);
+      const integration = await startFiles(path);
+      assert.equal((await integration.sync()).job_status, "success");
+      await write([first, ["late", "2026-01-11 00:00:00", "2026-01-05 00:00:00"]]);
+      const run = await integration.sync();
+      assert.equal(run.job_status, "success");
+      const { custom_attributes } = await integration.workspace.profile({ external_ids: ["late"] });
+      assert.deepEqual(custom_attributes, { n: 1 });
+    });
+  }
+});

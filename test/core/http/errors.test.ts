@@ -50,7 +50,7 @@ const used = new Set([
     // Names of settings and columns, and what Node, the framework and clients call their errors, are no codes.
     [
       ...text.matchAll(
-        /"(?!HPE_|ERR_|FST_|OAUTH_|EXTERNAL_LINKS"|JSON_ARRAY"|KEYPAIR_JWT"|OTEL_|CONNECTION_|YOUR_|API_KEY_|(?:PREVIOUS_)?ADMIN_TOKEN"|DATABASE_URL"|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g,
+        /"(?!HPE_|ERR_|EAI_|FST_|OAUTH_|EXTERNAL_LINKS"|JSON_ARRAY"|KEYPAIR_JWT"|OTEL_|CONNECTION_|YOUR_|API_KEY_|(?:PREVIOUS_)?ADMIN_TOKEN"|DATABASE_URL"|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g,
       ),
     ].map(([, code]) => code as string),
   ),

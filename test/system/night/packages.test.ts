@@ -25,7 +25,7 @@ describe("each tarball", () => {
   }
 });
 
-describe("the server's package", () => {
+describe("the package", () => {
   test("contains everything that a server needs and nothing of its development", async () => {
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
       cwd: ROOT,

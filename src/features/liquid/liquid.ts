@@ -58,8 +58,8 @@ export function findLiquidFault(text: string): string | undefined {
   }
 }
 
-/** So many characters of a tag count as another one. */
-const CHARACTERS_A_TAG = 32;
+/** A tag counts once more for each so many characters. */
+const LENGTH_OF_A_TAG = 32;
 
 /** Between lines, filters and arguments. */
 const DIVIDERS = new Set([..."\n|,"].map((each) => each.charCodeAt(0)));
@@ -79,7 +79,7 @@ export function countLiquid(text: string): number {
     const from = begin.lastIndex;
     if (last[kind] < from) continue;
     const end = text.indexOf(kind === "{{" ? "}}" : "%}", from);
-    count += Math.floor((end - from) / CHARACTERS_A_TAG);
+    count += Math.floor((end - from) / LENGTH_OF_A_TAG);
     for (let place = from; place < end; place++) {
       if (DIVIDERS.has(text.charCodeAt(place))) count++;
     }

@@ -3,6 +3,7 @@
  * A person with psql has the other transaction.
  */
 import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -341,4 +342,47 @@ test("a server that is stopped in the middle of a transaction keeps others from 
   const written = statuses.filter((status) => status === 201).length;
   assert.equal(custom_events[0]?.count ?? 0, written);
   await child.end("SIGTERM");
+});
+
+/** Locks a user, and stops in the middle of sending a statement. */
+async function holdHalfSent(databaseUrl: string, application_name: string, id: string) {
+  let isStopped = false;
+  const sql = postgres(databaseUrl, {
+    max: 1,
+    connection: { application_name },
+    socket: ({ host, port }: { host: string[]; port: number[] }) => {
+      const socket = connect(port[0] ?? 0, host[0]);
+      const write = socket.write.bind(socket);
+      socket.write = ((part: Buffer, done?: () => void) => {
+        if (isStopped) return true;
+        // Flush: the client waits for the types of the parameters, and would send them then.
+        isStopped = part.includes(FLUSH);
+        return write(part, done);
+      }) as Socket["write"];
+      return socket;
+    },
+  } as object);
+  after(() => sql.end({ timeout: 0 }));
+  await sql.unsafe("begin");
+  await sql.unsafe(lockOf(id));
+  void sql.unsafe("select $1::text", ["never sent"]).catch(() => {});
+  await until("the statement is sent in part", () => isStopped);
+}
+
+const FLUSH = Buffer.from([0x48, 0, 0, 0, 4]);
+
+test("a server that is stopped in the middle of a statement keeps others from its users for about three seconds, another program for as long as it likes", {
+  skip,
+  timeout: 60_000,
+}, async () => {
+  const databaseUrl = `${await freshDatabase()}`;
+  const server = await startOwnServer({ databaseUrl, databaseTimeoutSeconds: 10 });
+  const workspace = await server.workspace();
+  for (const id of ["ada", "bob"]) await workspace.track(attributesOf(id));
+  await holdHalfSent(databaseUrl, "rapport", "ada");
+  await holdHalfSent(databaseUrl, "psql", "bob");
+  const [ada, bob] = await Promise.all(
+    ["ada", "bob"].map((id) => workspace.track(attributesOf(id, { other: true }))),
+  );
+  assert.deepEqual([ada?.status, bob?.status], [201, 503]);
 });

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from "../database.ts";
 import { PEOPLE_LOCK_CLASSES } from "../people-lock.ts";
+import { FROZEN_MS } from "./keep-transactions.ts";
 
 /** A transaction that has held locks on Rapport's data for long. */
 export interface LockHolder {
@@ -78,6 +79,20 @@ export async function selectLockHolders(
     [seconds, PEOPLE_LOCK_CLASSES, MODES, MOST_HOLDERS],
   );
   return rows.map((row) => ({ ...row, query: withoutValues(row.query) }));
+}
+
+/**
+ * Ends those of these transactions whose server was stopped while it was sending a statement. PostgreSQL counts such a
+ * transaction as active: it would end it only once the statement has taken too long.
+ */
+export async function endHalfSent(database: Queryable, holders: readonly LockHolder[]) {
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where pid = any($1::int[]) and application_name = 'rapport' and usename = current_user
+       and state = 'active' and wait_event = 'ClientRead'
+       and state_change < clock_timestamp() - make_interval(secs => $2::float8)`,
+    [holders.flatMap(({ pid }) => pid ?? []), FROZEN_MS / 1_000],
+  );
 }
 
 const LONGEST_QUERY = 200;

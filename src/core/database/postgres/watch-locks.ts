@@ -1,5 +1,5 @@
 import type { Database } from "../database.ts";
-import { type LockHolder, selectLockHolders } from "./lock-holders.ts";
+import { endHalfSent, type LockHolder, selectLockHolders } from "./lock-holders.ts";
 
 /** Learns of holders. */
 interface Listener {
@@ -17,19 +17,21 @@ const LONG_SECONDS = 1;
 /** How long it looks after the last transaction that waited. */
 const WATCHED_MS = 10_000;
 
-/** Looks at the locks of the database once a second while transactions wait for some. */
+/** Looks at the locks of the database once a second while transactions wait for some, and ends those of stopped servers. */
 export function watchLocks(database: Database, { held, released, oldest }: Listener) {
   let noticedAt = -Infinity;
   let isWatching = false;
   let known = new Map<string, LockHolder>();
 
   async function look(): Promise<void> {
-    const found = await selectLockHolders(database.for("lookup"), LONG_SECONDS);
+    const lookup = database.for("lookup");
+    const found = await selectLockHolders(lookup, LONG_SECONDS);
     const now = new Map(found.map((holder) => [keyOf(holder), holder]));
     for (const [key, holder] of now) if (!known.has(key)) held(holder);
     for (const [key, holder] of known) if (!now.has(key)) released(holder);
     known = now;
     oldest(found[0]?.seconds ?? 0);
+    if (found.length > 0) await endHalfSent(lookup, found);
   }
 
   function lookLater(): void {

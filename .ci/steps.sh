@@ -368,9 +368,11 @@ generators() {
 archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
 
 # tarballs_on VERSION…: the tarballs of this build, or of the folder TARBALLS. Types under every kind of module resolution:
-# test/system/night/packages.test.ts.
+# test/system/night/packages.test.ts. On one Node alone, as for each change, without Vitest and Jest: to install and start them takes
+# longer than all the rest.
 tarballs_on() {
-  local project=$scratch/project version
+  local project=$scratch/project version runners=()
+  if [ $# -gt 1 ]; then runners=(vitest@3.2.7 jest@30.5.2); fi
   mkdir -p "$project"
   if [ -n "${TARBALLS:-}" ]; then cp "$TARBALLS"/rapport-*.tgz "$project"; else node dist/build/pack.js "$project"; fi
   cp -r examples "$project"
@@ -379,13 +381,14 @@ tarballs_on() {
     npm init -y >/dev/null
     npm pkg set type=module
     from_network npm install --no-audit --no-fund --save-dev ./rapport-server-*.tgz ./rapport-client-*.tgz \
-      braze-api@2.13.4 vitest@3.2.7 jest@30.5.2
+      braze-api@2.13.4 "${runners[@]}"
   )
   for version in "$@"; do
     (
       with_node "$version"
       cd "$project"
       node --test examples/node-test/*.test.js
+      if [ ${#runners[@]} = 0 ]; then exit; fi
       npx vitest run examples/vitest
       NODE_OPTIONS=--experimental-vm-modules npx jest --transform '{}' --testMatch '**/examples/jest/*.test.js'
     )

@@ -42,7 +42,7 @@ const MOST_GROWTH_MB = 400;
 const SHRINK = sized(10, 4);
 
 /** One of this many attacks is made, different ones in each run; in the night all. */
-const isTried = oneIn(8);
+const isTried = oneIn(16);
 
 const started = startOnce();
 

@@ -22,7 +22,7 @@ const MOST_VALUES_SHARE = 0.95;
 const MOST_FACTOR = 200;
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const isTried = oneIn(20);
+const isTried = oneIn(40);
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());

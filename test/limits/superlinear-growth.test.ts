@@ -28,7 +28,7 @@ const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
 /** One of this many places and shapes is measured, different ones in each run. */
-const isTried = oneIn(6);
+const isTried = oneIn(12);
 
 /**
  * @returns the times of a request and of one that is twice as large, the best of a few if they

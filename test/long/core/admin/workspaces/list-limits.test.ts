@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../../harness.ts";
+import { startOwnServer } from "../../../../harness.ts";
 
 const server = await startOwnServer();
 await server.workspace();

@@ -161,7 +161,7 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
     },
 
     async copy(key, to) {
-      const { body, headers, discard } = await send({ place: keyPath(key) });
+      const { inTime, headers, discard } = await send({ place: keyPath(key) });
       // Known before the first byte; a length that is wrong is found while copying.
       if (copiedBytes + Number(headers["content-length"] ?? 0) > MOST_COPIED_BYTES) {
         discard();
@@ -173,7 +173,7 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
           done(copiedBytes > MOST_COPIED_BYTES ? tooLarge() : null, chunk);
         },
       });
-      await pipeline(body, counted, createWriteStream(to)).catch((error) => {
+      await pipeline(inTime(), counted, createWriteStream(to)).catch((error) => {
         throw error instanceof SourceUnfit ? error : new SourceFailed(error);
       });
     },

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { BodyTooLarge, fetchOutbound } from "../../../../src/core/outbound/fetch-outbound.ts";
 import { createOutbound, OutboundRefused } from "../../../../src/core/outbound/outbound.ts";
@@ -188,6 +189,31 @@ describe("outgoing HTTP requests", () => {
     await assert.rejects(fetchOutbound(local, { url: `${url}/silent`, silenceMs: 50 }), /silent/);
     const response = await fetchOutbound(local, { url });
     await assert.rejects(response.text(10_000));
+  });
+
+  test("a server that sends its headers or its body drop by drop fails the request", async () => {
+    const { url } = await serve((request, response) => {
+      if (request.url === "/headers") response.socket?.write("HTTP/1.1 200 OK\r\n");
+      else response.writeHead(200).flushHeaders();
+      const drop = () => response.socket?.write(request.url === "/headers" ? "a" : "1\r\na\r\n");
+      const dripping = setInterval(drop, 10);
+      response.on("close", () => clearInterval(dripping));
+    });
+    const limits = { silenceMs: 5_000, longestMs: 200 };
+    await assert.rejects(fetchOutbound(local, { url: `${url}/headers`, ...limits }), /too slow/);
+    const response = await fetchOutbound(local, { url, ...limits });
+    await assert.rejects(response.text(10_000), /too slow/);
+  });
+
+  test("a reader may take its time over a body", async () => {
+    const { url } = await serve((_, response) => response.end(Buffer.alloc(300_000)));
+    const { inTime } = await fetchOutbound(local, { url, longestMs: 20 });
+    let size = 0;
+    for await (const part of inTime()) {
+      size += part.length;
+      if (size === part.length) await sleep(100);
+    }
+    assert.equal(size, 300_000);
   });
 
   test("other protocols, and URLs with a password, are refused", async () => {

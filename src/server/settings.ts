@@ -98,7 +98,7 @@ export const SETTINGS = {
   PREVIOUS_ADMIN_TOKEN: setting(
     "previousAdminToken",
     optional(text),
-    "The earlier ADMIN_TOKEN, which works beside it while callers change to the new one.",
+    "The earlier ADMIN_TOKEN, which works beside it while callers change to the new one. Sessions and links that were made with it end with it.",
   ),
   SECRET_KEY: usual(
     "secretKey",

@@ -32,7 +32,7 @@ export interface PresentedByBrowser {
 }
 
 /** The caller, with the workspace or company. */
-export interface Caller extends Pick<Context, "actor" | "actorName"> {
+export interface Caller extends Pick<Context, "actor" | "actorName" | "adminPrint"> {
   readonly workspace?: Workspace;
   readonly keyId?: string;
   readonly secretHash?: string;

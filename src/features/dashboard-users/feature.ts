@@ -72,7 +72,7 @@ export {
 } from "./sessions-store.ts";
 
 interface Given extends StoringServices {
-  readonly adminTokenHash: string;
+  readonly adminTokenHashes: readonly string[];
 }
 
 export const feature = {
@@ -86,8 +86,8 @@ export const feature = {
   ],
   resources: DASHBOARD_USER_RESOURCES,
   companyResources: DASHBOARD_USER_COMPANY_RESOURCES,
-  services: ({ adminTokenHash, ...stored }: Given, settings: SessionSettings) => ({
-    sessions: createSessions(stored, adminTokenHash, settings),
+  services: ({ adminTokenHashes, ...stored }: Given, settings: SessionSettings) => ({
+    sessions: createSessions(stored, adminTokenHashes, settings),
   }),
   migrationSteps: [rekeyUsers],
   sweeps: [deleteExpiredSessions, deleteExpiredLinks, deleteExpiredChallenges],

@@ -12,10 +12,19 @@ export interface SessionRow {
   readonly userId: string | null;
   readonly attributes: UserAttributes | null;
   readonly sets: PermissionSets | null;
+  /** Null in a session of a dashboard user. */
+  readonly adminPrint: string | null;
   /** How the person signed in; null in sessions of earlier versions. */
   readonly way: string | null;
   /** Whether the company lets people sign in without its identity provider. */
   readonly isLocalOn: boolean;
+}
+
+/** Which sessions have not ended. */
+interface Since {
+  readonly now: Date;
+  readonly idleSince: Date;
+  readonly adminPrints: readonly string[];
 }
 
 /** The permission sets that a user `u` names, by their names: a company may have many more. */
@@ -26,22 +35,22 @@ const SETS_OF_USER = `(select jsonb_object_agg(p.name, p.permissions) from permi
 
 /**
  * The sessions with these hashes that have not ended: neither expired nor idle, of a user who still exists and
- * is active, or of the administrator with this print of the admin token.
+ * is active, or of the administrator with one of these prints of admin tokens.
  */
 export async function selectSessions(
   database: Queryable,
   hashes: readonly string[],
-  { now, idleSince, adminPrint }: { now: Date; idleSince: Date; adminPrint: string },
+  { now, idleSince, adminPrints }: Since,
 ) {
   const rows = await database.query<SessionRow>(
     `select s.session_hash as hash, s.last_used_at as "lastUsedAt", s.expires_at as "expiresAt",
-       s.user_id as "userId", u.attributes,
+       s.user_id as "userId", s.admin_print as "adminPrint", u.attributes,
        ${SETS_OF_USER} as sets, s.way,
        coalesce((select local from sign_in_settings limit 1), false) as "isLocalOn"
      from dashboard_sessions s left join dashboard_users u on u.user_id = s.user_id
      where s.session_hash = any($1::text[]) and s.expires_at > $2 and s.last_used_at > $3
-       and (u.user_id is not null or (s.user_id is null and s.admin_print = $4))`,
-    [hashes, now, idleSince, adminPrint],
+       and (u.user_id is not null or (s.user_id is null and s.admin_print = any($4::text[])))`,
+    [hashes, now, idleSince, adminPrints],
   );
   return rows.filter(({ attributes }) => attributes?.active !== false);
 }
@@ -81,15 +90,15 @@ export interface ListedSession {
 export const selectSessionsOf = (
   database: Queryable,
   userId: string | null,
-  { now, idleSince, adminPrint }: { now: Date; idleSince: Date; adminPrint: string },
+  { now, idleSince, adminPrints }: Since,
 ) =>
   database.query<ListedSession>(
     `select session_hash as hash, created_at as "createdAt", last_used_at as "lastUsedAt", way, address, browser
      from dashboard_sessions
      where user_id is not distinct from $1::uuid and expires_at > $2 and last_used_at > $3
-       and (user_id is not null or admin_print = $4)
+       and (user_id is not null or admin_print = any($4::text[]))
      order by last_used_at desc, session_hash`,
-    [userId, now, idleSince, adminPrint],
+    [userId, now, idleSince, adminPrints],
   );
 
 /** Ends the session of a person whose hash begins so. @returns whether there was one. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createHolderCache } from "../../core/admin/access/holder-cache.ts";
 import { type AuditedChange, recordChanges } from "../../core/admin/audit/audit.ts";
-import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
+import { adminPrintOf, hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { earlier, later } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
@@ -53,6 +53,8 @@ export interface SignInWay {
   /** Names a link as the audit entry of its creation does. */
   readonly link?: string;
   readonly userAgent?: string | undefined;
+  /** Of the administrator: see `Context`. */
+  readonly adminPrint?: string | null;
 }
 
 /** Ways that are off while an identity provider is set up, unless the company turns them on. */
@@ -66,11 +68,11 @@ const TOUCH_EVERY_MS = 60_000;
 
 export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  adminTokenHash: string,
+  adminTokenHashes: readonly string[],
   { sessionIdleMinutes, sessionHours, oidc }: SessionSettings,
 ) {
   const idleMs = sessionIdleMinutes * 60_000;
-  const adminPrint = hashSecret(`administrator's sessions ${adminTokenHash}`);
+  const adminPrints = adminTokenHashes.map(adminPrintOf);
 
   async function read(hashes: readonly string[]): Promise<Map<string, SessionRow>> {
     const rows = await selectSessions(database, hashes, since());
@@ -82,12 +84,12 @@ export function createSessions(
 
   const since = () => {
     const now = clock.now();
-    return { now, idleSince: earlier(now, { ms: idleMs }), adminPrint };
+    return { now, idleSince: earlier(now, { ms: idleMs }), adminPrints };
   };
 
   return {
-    /** Names the admin token of this server, so that what the administrator made ends with it. */
-    adminPrint,
+    /** The admin tokens that this server accepts, its own first: what the administrator made with another has ended. */
+    adminPrints,
     /**
      * The session that a secret opens now, if any.
      *
@@ -115,7 +117,7 @@ export function createSessions(
     async start(
       context: Context,
       userId: string | null,
-      { userAgent, ...how }: SignInWay,
+      { userAgent, adminPrint = null, ...how }: SignInWay,
       isStillGood?: (tx: Transaction) => Promise<boolean>,
     ): Promise<StartedSession> {
       const secret = newSecret("session");
@@ -128,7 +130,7 @@ export function createSessions(
         await deleteOldestSessions(tx, userId, MOST_SESSIONS - 1);
         await insertSession(tx, {
           ...{ hash: hashSecret(secret), userId, now, expiresAt, way: how.way },
-          adminPrint: userId === null ? adminPrint : null,
+          adminPrint,
           address: context.address,
           browser: browserOf(userAgent),
         });
@@ -236,6 +238,7 @@ const sessionOf = (row: SessionRow, secret: string, idleAt: Date): Session => ({
     row.userId !== null && row.attributes !== null
       ? personOf(row.userId, row.attributes, row.sets ?? {})
       : ADMINISTRATOR,
+  ...(row.adminPrint !== null && { adminPrint: row.adminPrint }),
   csrfToken: csrfTokenOf(secret),
   expiresAt: idleAt < row.expiresAt ? idleAt : row.expiresAt,
 });

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON } from "@simplewebauthn/server";
 import Type from "typebox";
 import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
-import { hasHash } from "../../core/admin/secrets/secrets.ts";
+import { adminPrintOf, hasHash } from "../../core/admin/secrets/secrets.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import {
@@ -48,10 +48,10 @@ async function signInWithAdminToken(
   userAgent: string | undefined,
 ): Promise<StartedSession> {
   failedAttempts.refuseLocked("administrator", context.address ?? "");
-  if (!adminTokenHashes.some((hash) => hasHash(given, hash))) {
-    throw failedAttempts.refuse("administrator", context.address ?? "");
-  }
-  return sessions.start(context, null, { way: "admin_token", userAgent });
+  const hash = adminTokenHashes.find((each) => hasHash(given, each));
+  if (!hash) throw failedAttempts.refuse("administrator", context.address ?? "");
+  const adminPrint = adminPrintOf(hash);
+  return sessions.start(context, null, { way: "admin_token", adminPrint, userAgent });
 }
 
 /* The session of the dashboard, for its scripts. Pages that a browser opens are in pages.ts. */

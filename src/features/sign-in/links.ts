@@ -49,9 +49,9 @@ function newLink(baseUrl: string) {
 
 const nameOf = (hash: string): string => hash.slice(0, 16);
 
-const makerOf = ({ person }: Context, { adminPrint }: Sessions) => {
+const makerOf = ({ person, adminPrint }: Context, { adminPrints }: Sessions) => {
   const madeBy = person?.userId ?? null;
-  return { madeBy, adminPrint: madeBy === null ? adminPrint : null };
+  return { madeBy, adminPrint: madeBy === null ? (adminPrint ?? adminPrints[0] ?? null) : null };
 };
 
 /** @param baseUrl where people reach the server. */
@@ -157,8 +157,14 @@ export async function followSignInLink(
   });
   if (!link) throw failedAttempts.refuse("link", from);
   const { userId, isInvitation } = link;
+  const adminPrint = userId === null ? link.adminPrint : null;
   if (isInvitation && !(await localSignIn.isOn())) throw localSignIn.off("FORBIDDEN");
-  const how = { way: isInvitation ? "invitation" : "link", link: nameOf(hash), userAgent } as const;
+  const how = {
+    way: isInvitation ? "invitation" : "link",
+    link: nameOf(hash),
+    adminPrint,
+    userAgent,
+  } as const;
   // It is used up where the session begins, with the user locked: what ends the user's links and sessions comes before or after both.
   const started = await sessions
     .start(context, userId, how, (tx) => takeLink(tx, hash))
@@ -178,7 +184,7 @@ async function isStillGood(
   { userId, isInvitation, madeBy, adminPrint }: NonNullable<Awaited<ReturnType<typeof findLink>>>,
   sessions: Sessions,
 ): Promise<boolean> {
-  if (adminPrint !== null && adminPrint !== sessions.adminPrint) return false;
+  if (adminPrint !== null && !sessions.adminPrints.includes(adminPrint)) return false;
   if (!isInvitation || madeBy === null || userId === null) return true;
   // In one order for all, so that two people who invite each other do not wait for each other.
   const ids = [madeBy, userId].sort();

@@ -2,7 +2,7 @@ import { Problem } from "../../base/problem.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import type { Authenticator, Presented } from "../../http/callers.ts";
 import type { Access, AdministratorAccess } from "../../http/endpoint.ts";
-import { hasHash } from "../secrets/secrets.ts";
+import { adminPrintOf, hasHash } from "../secrets/secrets.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { createHolderCache } from "./holder-cache.ts";
@@ -72,10 +72,9 @@ function createIdentifier(
     }
     services.failedAttempts.refuseLocked("administrator", presented.address);
     const token = bearerToken(authorization);
-    if (token === undefined || !adminTokenHashes.some((hash) => hasHash(token, hash))) {
-      throw services.failedAttempts.refuse("administrator", presented.address);
-    }
-    return { actor: "administrator", actorName: null } as const;
+    const hash = token && adminTokenHashes.find((each) => hasHash(token, each));
+    if (!hash) throw services.failedAttempts.refuse("administrator", presented.address);
+    return { actor: "administrator", actorName: null, adminPrint: adminPrintOf(hash) } as const;
   }
 
   return {

@@ -50,9 +50,12 @@ const isSame = (given: unknown, wanted: string): boolean =>
  * dashboard, not with the admin token.
  */
 export function callerOf(session: Session): Caller {
-  const { person } = session;
+  const { person, adminPrint } = session;
   return person.userId === null
-    ? { actor: "administrator", actorName: IN_THE_DASHBOARD, person, session }
+    ? {
+        ...{ actor: "administrator", actorName: IN_THE_DASHBOARD, person, session },
+        ...(adminPrint !== undefined && { adminPrint }),
+      }
     : { actor: "dashboard_user", actorName: person.userName, person, session };
 }
 

@@ -15,6 +15,10 @@ export const newSecret = (prefix: string): string =>
 export const hasHash = (secret: string, hash: string): boolean =>
   timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(hash));
 
+/** Names an admin token, by its hash, where what was made with it is kept and ends with it. */
+export const adminPrintOf = (adminTokenHash: string): string =>
+  hashSecret(`administrator's sessions ${adminTokenHash}`);
+
 /** The fewest characters of a key or token where data is kept: 96 random bits in hex. */
 export const SHORTEST_SECRET = 24;
 

@@ -27,6 +27,8 @@ export interface Context {
   readonly address: string | null;
   /** Who is signed in to the dashboard; absent if the request came with a key or token. */
   readonly person?: DashboardPerson;
+  /** Names the admin token that the administrator came with, or that began the session: what they make ends with it. */
+  readonly adminPrint?: string;
 }
 
 /** The `actorName` of the administrator in a session of the dashboard. */

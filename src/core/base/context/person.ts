@@ -23,6 +23,8 @@ export interface Session {
   readonly person: DashboardPerson;
   /** How the person signed in; null in sessions of earlier versions. */
   readonly way: string | null;
+  /** Of a session of the administrator: see `Context`. */
+  readonly adminPrint?: string;
   /** A value that changing requests must also present. */
   readonly csrfToken: string;
   /** When it ends if it is not used again. */

@@ -6,6 +6,9 @@
 export const sized = <Size>(usual: Size, thorough: Size): Size =>
   process.env.TEST_THOROUGH ? thorough : usual;
 
+/** Why a test is left out for each change, or false in the night: what a sample of its kind stands for. */
+export const inTheNight = sized<string | false>("it runs in the night", false);
+
 /** The first few of a kind for each change, and all of them in the night. */
 export const sample = <Each>(all: readonly Each[], few: number): readonly Each[] =>
   sized(all.slice(0, few), all);

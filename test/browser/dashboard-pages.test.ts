@@ -1,4 +1,4 @@
-/* Every page of the dashboard: it opens, and axe finds nothing (one page in three for each change). On a phone and a small laptop: `night/`. */
+/* Every page of the dashboard: it opens, and axe finds nothing (one page in six for each change). On a phone and a small laptop: `night/`. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";
@@ -23,7 +23,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     const { page, complaints } = await dashboard.open("/");
     await isLoaded(page);
     const found: string[] = [];
-    const isTried = oneIn(3);
+    const isTried = oneIn(6);
     for (const [title, path] of Object.entries(addressesOf(filled))) {
       // As links do; on a phone (`night/dashboard-widths`), TEST_THOROUGH=1 loads each page at its own address.
       await follow(page, path);

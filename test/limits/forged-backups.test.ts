@@ -27,7 +27,7 @@ import { ENGINE, startOwnServer } from "../harness.ts";
 import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
-const TRIED = Number(process.env.FORGED_BACKUPS) || sized(24, 500);
+const TRIED = Number(process.env.FORGED_BACKUPS) || sized(12, 500);
 
 /** Databases that are tried at a time: a restore mostly waits for the database. */
 const LANES = 4;

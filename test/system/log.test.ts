@@ -59,7 +59,7 @@ test("neither the log nor traces and metrics ever contain a user's data or a sec
     anybody: key,
   };
   const all = ENDPOINTS.map(({ contract }) => contract);
-  const refused = new Set(all.filter((_, place) => place % sized(8, 1) === 0));
+  const refused = new Set(all.filter((_, place) => place % sized(16, 1) === 0));
   for (const contract of all) {
     const [declaredPath = ""] = pathsOf(contract);
     const sample = (await samples[`${contract.method} ${declaredPath}`]?.()) ?? {};

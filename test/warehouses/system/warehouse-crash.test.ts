@@ -13,7 +13,7 @@ import { sized } from "../../sizes.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { type ChildServer, type Environment, post, startChild } from "../../system/child-server.ts";
 
-const KILLS = sized(2, 10);
+const KILLS = sized(1, 10);
 const ROWS_AT_ONCE = 20_000;
 const USERS = 40;
 const FIRST_TIME = Date.parse("2026-01-01T12:00:00Z");

@@ -131,7 +131,7 @@ function brokenFrom(schema: TSchema, example: unknown): Broken[] {
   });
 }
 
-const MOST_FOR_EACH = sized(15, 40);
+const MOST_FOR_EACH = sized(8, 40);
 
 /** Evenly over the whole list. */
 const some = <Entry>(list: readonly Entry[]): Entry[] => {

@@ -9,7 +9,7 @@ import { isAlwaysTheSame, requestsFor } from "../../../core/http/random-requests
 import { declare, TOKEN } from "../../../scim-client.ts";
 import { sized } from "../../../sizes.ts";
 
-const RANDOM_REQUESTS = sized(2, 25);
+const RANDOM_REQUESTS = sized(1, 25);
 
 const { server, own, samples, ...walk } = await startWalk();
 

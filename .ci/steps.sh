@@ -297,8 +297,7 @@ system_on_postgres() {
 # What Node has deprecated fails where it is used, by Rapport or by a dependency.
 what_depends_on_node() {
   with_node "$1"
-  readme_start
-  export NODE_OPTIONS=--throw-deprecation
+  export NODE_OPTIONS=--throw-deprecation TEST_PROCESSES=2
   suite /core/http/ /core/base/ /server/ /core/database/ supported-node
 }
 

@@ -2,6 +2,7 @@
  * The server as its users start it: `node dist/bundle/main.js serve` as a separate process, to be
  * stopped, killed and started again. Every process started here is killed when its test file ends.
  */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -36,11 +37,13 @@ export const NODE = process.env.TEST_NODE ?? process.execPath;
 /** Settings of a child: only those given here, never the test's own. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** The executable that users start; for another version, its compiler's output. */
-const mainOf = (root?: string): string =>
-  root === undefined
-    ? join(packageRoot(), "dist", "bundle", "main.js")
-    : join(root, "dist", "src", "main.js");
+/** The executable that users start; for another version that was only compiled, its compiler's output. */
+function mainOf(root = packageRoot()): string {
+  const [bundled, compiled] = ["bundle", "src"].map((folder) =>
+    join(root, "dist", folder, "main.js"),
+  ) as [string, string];
+  return existsSync(bundled) ? bundled : compiled;
+}
 
 /** Where much is tried, and on another Node, processes run as users start them. */
 const IS_BRIEF = !process.env.TEST_NODE && !process.env.TEST_THOROUGH;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { readCsv, writeCsv } from "../../src/features/translations/csv.ts";
 import type { TranslationFile } from "../../src/features/translations/translation-file.ts";
 import { readXliff, writeXliff } from "../../src/features/translations/xliff.ts";
+import { anyText } from "../any-text.ts";
 import { AWKWARD_CHARACTERS, LONG_TEXT } from "../awkward-text.ts";
 
 const locale = (localeKey: string) => ({
@@ -31,7 +32,7 @@ const id = fc
 /** Text with what files trip over more often than chance would have it. */
 const awkward = (unit: "binary" | "grapheme") =>
   fc.oneof(
-    fc.string({ unit }),
+    unit === "binary" ? anyText() : fc.string({ unit }),
     fc
       .array(
         fc.constantFrom(

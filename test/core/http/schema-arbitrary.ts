@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { TSchema } from "typebox";
+import { anyText } from "../../any-text.ts";
 
 /*
  * Values for a declared schema, made by fast-check: mostly valid, with a fault here and there,
@@ -91,7 +92,7 @@ const MEANT_TEXTS = [
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...MEANT_TEXTS) },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 20 }) },
+  { weight: 2, arbitrary: anyText({ maxLength: 20 }) },
   { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
 );
 

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { packageRoot } from "../../../../../src/core/base/package-root.ts";
 import { addressForm } from "../../../../../src/core/base/values/address-form.ts";
 import { userNameKey } from "../../../../../src/features/dashboard-users/dashboard-user.ts";
+import { anyText } from "../../../../any-text.ts";
 import { spellingsOf, WORDS } from "../../../../core/people/profiles/spellings.ts";
 
 const PAGE = readFileSync(join(packageRoot(), "docs", "decisions", "addresses.md"), "utf8");
@@ -56,7 +57,7 @@ describe("forms of addresses", () => {
 
   test("any text has a form that is its own form", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(anyText(), (text) => {
         const form = addressForm(text);
         assert.equal(addressForm(form), form);
       }),

@@ -367,8 +367,8 @@ generators() {
 archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
 
 # tarballs_on VERSION…: the tarballs of this build, or of the folder TARBALLS. Types under every kind of module resolution:
-# test/system/night/packages.test.ts. On one Node alone, as for each change, without Vitest and Jest: to install and start them takes
-# longer than all the rest.
+# test/system/night/packages.test.ts. On one Node alone, as for each change, without Vitest and Jest, which take as long to install and
+# start as all the rest.
 tarballs_on() {
   local project=$scratch/project version runners=()
   if [ $# -gt 1 ]; then runners=(vitest@3.2.7 jest@30.5.2); fi

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 
-/** The first character after those that only write the others in UTF-16. */
+/** From here on numbers are no characters: UTF-16 writes those above U+FFFF with them. */
 const SURROGATES = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 const SKIPPED = AFTER_SURROGATES - SURROGATES;
 
 /**
- * Any character, as the unit `binary` of `fc.string` has them: that one makes a table of all million first, which takes a second
- * of each process.
+ * Any character, like the unit `binary` of `fc.string`. That unit first makes a table of all 1.1 million, which takes each process
+ * a second.
  */
 const anyCharacter = fc.nat(0x10ffff - SKIPPED).map(
   (number) => String.fromCodePoint(number < SURROGATES ? number : number + SKIPPED),

@@ -6,7 +6,7 @@
 export const sized = <Size>(usual: Size, thorough: Size): Size =>
   process.env.TEST_THOROUGH ? thorough : usual;
 
-/** Why a test is left out for each change, or false in the night: what a sample of its kind stands for. */
+/** Why a test does not run for each change, where others of its kind do; false in the night. */
 export const inTheNight = sized<string | false>("it runs in the night", false);
 
 /** The first few of a kind for each change, and all of them in the night. */

@@ -379,6 +379,11 @@ test("a server that is stopped in the middle of a statement keeps others from it
   const server = await startOwnServer({ databaseUrl, databaseTimeoutSeconds: 10 });
   const workspace = await server.workspace();
   for (const id of ["ada", "bob"]) await workspace.track(attributesOf(id));
+  // Older ones of others, more than the log names.
+  for (const id of ["c", "d", "e", "f", "g"]) {
+    await workspace.track(attributesOf(id));
+    await hold(databaseUrl, lockOf(id));
+  }
   await holdHalfSent(databaseUrl, "rapport", "ada");
   await holdHalfSent(databaseUrl, "psql", "bob");
   const [ada, bob] = await Promise.all(

@@ -30,6 +30,12 @@ const MODES = ["RowShareLock", "RowExclusiveLock", ...OF_TABLES];
 const OUR_TABLES = `(select oid from pg_class where relkind in ('r', 'p')
   and relnamespace = (select oid from pg_namespace where nspname = current_schema()))`;
 
+/** Whether a transaction holds a lock of ours; $2 are the classes of locks, $3 the modes. */
+const HOLDS_OURS = `exists (select from pg_locks
+  where pg_locks.pid = pg_stat_activity.pid and granted
+    and (locktype = 'advisory' and classid::int8 = any($2::int8[])
+      or locktype = 'relation' and mode = any($3::text[]) and relation in ${OUR_TABLES}))`;
+
 /** A reset locks it, for as long as it takes; no writer of users waits for that. */
 const LOCKED_BY_RESETS = "live_requests";
 
@@ -64,11 +70,7 @@ export async function selectLockHolders(
        and backend_type = 'client backend'
        and xact_start < clock_timestamp() - make_interval(secs => $1::float8)
        and wait_event_type is distinct from 'Lock'
-       and exists (select from pg_locks
-         where pg_locks.pid = pg_stat_activity.pid and granted
-           and (locktype = 'advisory' and classid::int8 = any($2::int8[])
-             or locktype = 'relation' and mode = any($3::text[])
-               and relation in ${OUR_TABLES}))
+       and ${HOLDS_OURS}
      union all
      select null, gid, owner, null, 'prepared', prepared,
        extract(epoch from clock_timestamp() - prepared)::float8, ''
@@ -82,18 +84,18 @@ export async function selectLockHolders(
 }
 
 /**
- * Ends those of these transactions whose server was stopped while it was sending a statement. PostgreSQL counts such a
- * transaction as active: it would end it only once the statement has taken too long.
+ * Ends transactions with such locks whose server was stopped while it was sending a statement. PostgreSQL counts them as
+ * active, and would end them only once the statement has taken too long.
  */
-export async function endHalfSent(database: Queryable, holders: readonly LockHolder[]) {
-  await database.query(
+export const endHalfSent = (database: Queryable) =>
+  database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where pid = any($1::int[]) and application_name = 'rapport' and usename = current_user
-       and state = 'active' and wait_event = 'ClientRead'
-       and state_change < clock_timestamp() - make_interval(secs => $2::float8)`,
-    [holders.flatMap(({ pid }) => pid ?? []), FROZEN_MS / 1_000],
+     where datname = current_database() and usename = current_user
+       and application_name = 'rapport' and state = 'active' and wait_event = 'ClientRead'
+       and state_change < clock_timestamp() - make_interval(secs => $1::float8)
+       and ${HOLDS_OURS}`,
+    [FROZEN_MS / 1_000, PEOPLE_LOCK_CLASSES, MODES],
   );
-}
 
 const LONGEST_QUERY = 200;
 

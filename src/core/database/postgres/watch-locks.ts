@@ -31,7 +31,7 @@ export function watchLocks(database: Database, { held, released, oldest }: Liste
     for (const [key, holder] of known) if (!now.has(key)) released(holder);
     known = now;
     oldest(found[0]?.seconds ?? 0);
-    if (found.length > 0) await endHalfSent(lookup, found);
+    if (found.length > 0) await endHalfSent(lookup);
   }
 
   function lookLater(): void {
